@@ -1,0 +1,172 @@
+"""The Model: frozen tables in tree order, with names. Made by `build`; no equations in it.
+
+Body 0 is the world; joint i carries body i; parent[i] < i. Nothing derived is stored except the order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from linkwork.errors import ModelError, Place, nearest
+from linkwork.model import numbers
+from linkwork.model.describe import Body, Joint, Law, Marker, Note, Vector
+from linkwork.model.joints import KINDS, Kind
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    name: str
+    gravity: Vector
+    bodies: tuple[Body, ...]  # bodies[0] is the world
+    joints: tuple[Joint | None, ...]  # joints[0] is None
+    parent: tuple[int, ...]  # parent[0] is -1
+    laws: tuple[Law, ...] = ()
+    parameters: tuple[str, ...] = ()
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    start: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
+    folder: str = "."
+    source: Place | None = None
+
+    # --- the tree -----------------------------------------------------------------------------------------------
+    @property
+    def tree(self) -> range:
+        """Bodies from the root outwards; `reversed` of it goes inwards."""
+        return range(1, len(self.bodies))
+
+    def joint(self, i: int) -> Joint:
+        joint = self.joints[i]
+        assert joint is not None, "the world hangs on no joint"
+        return joint
+
+    def kind(self, i: int) -> Kind:
+        return KINDS[self.joint(i).kind]
+
+    def children(self, i: int) -> list[int]:
+        return [j for j in self.tree if self.parent[j] == i]
+
+    @cached_property
+    def body_index(self) -> dict[str, int]:
+        return {b.name: i for i, b in enumerate(self.bodies)}
+
+    @cached_property
+    def joint_index(self) -> dict[str, int]:
+        return {self.joint(i).name: i for i in self.tree}
+
+    @cached_property
+    def markers(self) -> dict[str, tuple[int, Marker]]:
+        """Marker name → (body, marker). Every body's own frame counts as a marker of the body's name."""
+        found = {b.name: (i, Marker(b.name)) for i, b in enumerate(self.bodies)}
+        found.update({m.name: (i, m) for i, b in enumerate(self.bodies) for m in b.markers})
+        return found
+
+    # --- coordinates of all joints, and of the independent ones ----------------------------------------------------
+    @cached_property
+    def q_slices(self) -> tuple[slice, ...]:
+        return tuple(self._slices("nq"))
+
+    @cached_property
+    def v_slices(self) -> tuple[slice, ...]:
+        return tuple(self._slices("nv"))
+
+    def _slices(self, count: str) -> Iterator[slice]:
+        at = 0
+        yield slice(0, 0)
+        for i in self.tree:
+            n = getattr(self.kind(i), count)
+            yield slice(at, at + n)
+            at += n
+
+    @property
+    def independent(self) -> list[int]:
+        """Joints whose coordinates are their own, i.e. not coupled to another joint's."""
+        return [i for i in self.tree if self.joint(i).coupling is None]
+
+    @property
+    def coupled(self) -> list[int]:
+        return [i for i in self.tree if self.joint(i).coupling is not None]
+
+    @cached_property
+    def nq(self) -> int:
+        return sum(self.kind(i).nq for i in self.independent)
+
+    @cached_property
+    def nv(self) -> int:
+        return sum(self.kind(i).nv for i in self.independent)
+
+    @cached_property
+    def q_names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self._components("coordinates"))
+
+    @cached_property
+    def v_names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self._components("speeds"))
+
+    @cached_property
+    def q_units(self) -> tuple[str, ...]:
+        return tuple(unit for _, unit in self._components("coordinates"))
+
+    @cached_property
+    def v_units(self) -> tuple[str, ...]:
+        return tuple(unit for _, unit in self._components("speeds"))
+
+    @cached_property
+    def tau_units(self) -> tuple[str, ...]:
+        return tuple("N" if u == "m/s" else "N*m" for u in self.v_units)
+
+    def _components(self, which: str) -> Iterator[tuple[str, str]]:
+        for i in self.independent:
+            for component, unit in getattr(self.kind(i), which):
+                yield (f"{self.joint(i).name}.{component}" if component else self.joint(i).name), unit
+
+    @cached_property
+    def neutral(self) -> tuple[float, ...]:
+        """Coordinates at which every child frame coincides with its joint frame."""
+        return tuple(e for i in self.independent for e in self.kind(i).neutral)
+
+    @property
+    def is_moved(self) -> bool:
+        """Does any joint follow a prescribed motion, so that the equations contain time?"""
+        return any(self.joint(i).motion is not None for i in self.tree)
+
+    # --- numbers by name ---------------------------------------------------------------------------------------------
+    @cached_property
+    def values(self) -> dict[str, Any]:
+        """Every free number by name: `gravity.z`, `payload.mass`, `elbow.damping`, `elbow.position.x`, …"""
+        return numbers.read(self)
+
+    def replace(self, values: Mapping[str, Any] | None = None, /, **fields: Any) -> Model:
+        """A new model with some numbers (by name) or whole tables (`gravity=`, `parameters=`, `start=` …) changed.
+
+        `model.replace({"payload.mass": 3.0})`, `model.replace(gravity=(0, 0, 0))`.
+        """
+        if wrong := set(fields) - set(self.__dataclass_fields__):
+            raise ModelError(f"a model has no table '{sorted(wrong)[0]}'", fix=nearest(sorted(wrong)[0], self.__dataclass_fields__))
+        if "parameters" in fields:
+            for name in fields["parameters"]:
+                self.require_number(name)
+        changed = numbers.write(self, values) if values else self
+        return replace(changed, **fields) if fields else changed
+
+    def require_number(self, name: str) -> None:
+        if name not in self.values:
+            raise ModelError(f"the model '{self.name}' has no number '{name}'", fix=nearest(name, self.values))
+
+    def check(self) -> Model:
+        """Check every number again (for a model changed by `replace`); returns the model, raises ModelError."""
+        from linkwork.model.build import check_numbers
+
+        check_numbers(self)
+        return self
+
+    # --- to be read ------------------------------------------------------------------------------------------------
+    def __str__(self) -> str:
+        from linkwork.model.show import tree_text
+
+        return tree_text(self)
+
+    def __repr__(self) -> str:
+        return f"Model({self.name!r}, {len(self.bodies) - 1} bodies, nq = {self.nq}, nv = {self.nv})"

@@ -1,0 +1,244 @@
+"""The bridge between what a mechanism is and numbers: model + formulation → Equations → Kernel.
+
+The only file that knows both halves. Tracing replaces every declared parameter of the model by a symbol and calls the
+formulation once; the formulation never knows.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from linkwork.compiler.kernel import Kernel, Port, compile_function
+from linkwork.dynamics import forces as own_forces
+from linkwork.dynamics.formulation import Formulation
+from linkwork.errors import ModelError, nearest
+from linkwork.model.model import Model
+
+SX = ca.SX
+
+
+@dataclass(frozen=True, eq=False)
+class Equations:
+    """A traced graph with named inputs and outputs. `casadi` is a `casadi.Function` to take away."""
+
+    name: str
+    inputs: tuple[Port, ...]
+    outputs: tuple[Port, ...]
+    symbols: tuple[SX, ...]
+    expressions: tuple[SX, ...]
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def casadi(self) -> ca.Function:
+        """The graph as a CasADi function; dots in names become underscores, as CasADi wants it."""
+        return ca.Function(
+            identifier(self.name),
+            list(self.symbols),
+            list(self.expressions),
+            identifiers(p.name for p in self.inputs),
+            identifiers(p.name for p in self.outputs),
+            {"cse": True},
+        )
+
+    def port(self, name: str) -> Port:
+        for port in (*self.inputs, *self.outputs):
+            if port.name == name:
+                return port
+        names = [p.name for p in (*self.inputs, *self.outputs)]
+        raise ModelError(f"these equations have no input or output '{name}'", fix=nearest(name, names))
+
+    def jacobian(self, output: str, wrt: str | Iterable[str]) -> Equations:
+        """Equations with the extra output `d_<output>_d_<input>` (rows: output entries, columns: input entries)."""
+        made_ports, made = [], []
+        out_names, in_names = [p.name for p in self.outputs], [p.name for p in self.inputs]
+        if output not in out_names:
+            raise ModelError(f"these equations have no output '{output}'", fix=nearest(output, out_names))
+        expression = ca.vec(self.expressions[out_names.index(output)].T)
+        for name in [wrt] if isinstance(wrt, str) else wrt:
+            if name not in in_names:
+                raise ModelError(f"these equations have no input '{name}'", fix=nearest(name, in_names))
+            symbol = ca.vec(self.symbols[in_names.index(name)].T)
+            made.append(ca.densify(ca.jacobian(expression, self.symbols[in_names.index(name)])))
+            made_ports.append(Port(f"d_{output}_d_{name}", shape=(expression.numel(), symbol.numel())))
+        return Equations(
+            f"{self.name}_jacobian", self.inputs, (*self.outputs, *made_ports), self.symbols, (*self.expressions, *made), self.notes
+        )
+
+    def only(self, *outputs: str) -> Equations:
+        """The same equations with these outputs alone."""
+        chosen = [self.port(name) for name in outputs]
+        return Equations(
+            self.name, self.inputs, tuple(chosen), self.symbols, tuple(self.expressions[self.outputs.index(p)] for p in chosen), self.notes
+        )
+
+    def __str__(self) -> str:
+        def row(p: Port) -> str:
+            return f"  {p.name} {'×'.join(map(str, p.shape)) or 'scalar'}"
+
+        return "\n".join([self.name, " inputs", *map(row, self.inputs), " outputs", *map(row, self.outputs), *self.notes])
+
+
+def identifier(name: str) -> str:
+    return "_".join(filter(None, "".join(c if c.isalnum() and c.isascii() else "_" for c in name).split("_"))) or "f"
+
+
+def identifiers(names: Iterable[str]) -> list[str]:
+    """Names CasADi accepts, all different."""
+    found: list[str] = []
+    for name in map(identifier, names):
+        name = name if name[0].isalpha() else f"x{name}"
+        k, fresh = 2, name
+        while fresh in found:
+            fresh, k = f"{name}_{k}", k + 1
+        found.append(fresh)
+    return found
+
+
+# --- tracing ----------------------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Trace:
+    """A model with symbols in place of its parameters, and symbols for its state."""
+
+    model: Model
+    q: SX
+    v: SX
+    t: SX
+    parameters: Mapping[str, SX]
+    defaults: Mapping[str, float] = field(default_factory=dict)
+
+
+def trace(model: Model) -> Trace:
+    symbols = {name: SX.sym(name) for name in model.parameters}
+    defaults = {name: float(model.values[name]) for name in model.parameters}
+    traced = model.replace(symbols) if symbols else model
+    return Trace(traced, SX.sym("q", model.nq), SX.sym("v", model.nv), SX.sym("t"), symbols, defaults)
+
+
+def input_ports(model: Model) -> dict[str, Port]:
+    """Every input a formulation may ask for, by name."""
+    bodies = tuple(b.name for b in model.bodies[1:])
+    return {
+        "q": Port("q", model.q_names, model.q_units, None, (model.nq,)),
+        "v": Port("v", model.v_names, model.v_units, None, (model.nv,)),
+        "tau": Port("tau", model.v_names, model.tau_units, None, (model.nv,)),
+        "v_dot": Port("v_dot", model.v_names, tuple(f"{u}^2" for u in model.v_units), None, (model.nv,)),
+        "dt": Port("dt", units=("s",), shape=()),
+        "q0": Port("q0", model.q_names, model.q_units, None, (model.nq,)),
+        "q1": Port("q1", model.q_names, model.q_units, None, (model.nq,)),
+        "f_ext": Port("f_ext", bodies, (), None, (len(bodies), 6)),
+        "t": Port("t", units=("s",), default=np.array(0.0), shape=()),
+    }
+
+
+def equations(model: Model, formulation: Formulation, *, forces: bool = False, external: bool = False, **fixed: Any) -> Equations:
+    """Trace one formulation over one model.
+
+    Inputs are what the formulation takes (q, v, tau, v_dot …), the time when a joint's motion is prescribed, and every
+    declared parameter of the model. `tau` is the whole generalised force; with `forces=True` the model's own forces
+    (joint springs, damping, friction, laws) are added to it. With `external=True` there is an input `f_ext`
+    (bodies × 6): wrenches [force; moment] at each body's origin in its axes. What else the formulation takes is given
+    by keyword, for example `equations(model, jacobian, frame="tool")`.
+    """
+    tr = trace(model)
+    known = {**input_ports(model)}
+    arguments: dict[str, Any] = dict(fixed)
+    symbols: dict[str, SX] = {}
+    wanted = inspect.signature(formulation).parameters
+    if unknown := [k for k in fixed if k not in wanted]:
+        raise ModelError(f"'{formulation.__name__}' takes no '{unknown[0]}'", fix=nearest(unknown[0], list(wanted)[1:]))
+    if external and "f_ext" not in wanted:
+        raise ModelError(f"'{formulation.__name__}' takes no external wrenches", fix="leave external out")
+    for name in list(wanted)[1:]:
+        skip = (name == "t" and not (model.is_moved or forces)) or (name == "f_ext" and not external)
+        if name in fixed or skip:
+            continue
+        if name in known:
+            port = known[name]
+            state = {"q": tr.q, "v": tr.v, "t": tr.t}
+            symbols[name] = state.get(name) if name in state else SX.sym(name, *(port.shape or (1,)))  # type: ignore[assignment]
+        elif wanted[name].default is inspect.Parameter.empty:
+            raise ModelError(f"'{formulation.__name__}' needs '{name}'", fix=f"equations(model, {formulation.__name__}, {name}=…)")
+    arguments.update(symbols)
+    if forces:
+        results = _with_forces(tr, formulation, arguments, wanted)
+    else:
+        results = formulation(tr.model, **arguments)
+    names = getattr(formulation, "returns", (formulation.__name__,))
+    results = results if isinstance(results, tuple) else (results,)
+    outputs = [_output_port(model, name, x) for name, x in zip(names, results, strict=True)]
+    return _assemble(f"{model.name}_{formulation.__name__}", tr, symbols, known, outputs, results, forces)
+
+
+def _with_forces(tr: Trace, formulation: Formulation, arguments: dict[str, Any], wanted: Mapping[str, Any]) -> Any:
+    if "tau" not in wanted and "v_dot" not in wanted:
+        raise ModelError(f"'{formulation.__name__}' has no joint forces to add to", fix="leave forces out")
+    tau, wrenches = own_forces.totals(tr.model, own_forces.applied(tr.model, tr.q, tr.v, tr.t))
+    if wrenches is not None:
+        given = arguments.get("f_ext")
+        arguments["f_ext"] = wrenches if given is None else given + wrenches
+    if "tau" in wanted:
+        return formulation(tr.model, **{**arguments, "tau": arguments["tau"] + tau})
+    results = formulation(tr.model, **arguments)
+    return results - tau if getattr(formulation, "returns", ()) == ("tau",) else results
+
+
+def _output_port(model: Model, name: str, x: SX) -> Port:
+    known = input_ports(model)
+    if name in known and known[name].shape == (x.shape[0],):
+        return known[name]
+    shape = () if x.shape == (1, 1) else (x.shape[0],) if x.shape[1] == 1 else x.shape
+    return Port(name, shape=shape)
+
+
+def _assemble(name: str, tr: Trace, symbols: dict[str, SX], known: dict[str, Port], outputs: list[Port], results: tuple[SX, ...], forces: bool) -> Equations:
+    everything = ca.veccat(*results)
+    free = {s.name() for s in ca.symvar(everything)}
+    notes = []
+    for parameter in tr.parameters:
+        word = parameter.rpartition(".")[2]
+        if parameter not in free and not forces and word in ("damping", "friction", "stiffness", "rest", "friction_speed"):
+            notes.append(f"parameter '{parameter}' has no effect here: the model's own forces are left out (forces=True adds them)")
+    if not ({"t"} & free) and "t" in symbols:
+        symbols = {k: x for k, x in symbols.items() if k != "t"}
+    ports = [known[k] for k in symbols] + [Port(k, default=np.array(tr.defaults[k]), shape=()) for k in tr.parameters]
+    return Equations(
+        name, tuple(ports), tuple(outputs), (*symbols.values(), *tr.parameters.values()), tuple(ca.densify(x) for x in results), tuple(notes)
+    )
+
+
+# --- compiling ---------------------------------------------------------------------------------------------------------
+def compile(equations: Equations, *, free: Iterable[str] | None = None, lanes: int | None = None, cache: bool = True) -> Kernel:
+    """Machine code for traced equations.
+
+    free: the parameters that stay inputs of the kernel (default: all that were declared); the others are folded in
+    at their values. lanes: samples per vector (default: as the machine has them).
+    """
+    if not isinstance(equations, Equations):
+        raise ModelError(f"compile() takes Equations, not {type(equations).__name__}", fix="compile(equations(model, aba))")
+    if free is not None:
+        equations = _bound(equations, list(free))
+    return compile_function(equations.casadi, equations.inputs, equations.outputs, lanes=lanes, cache=cache)
+
+
+def _bound(eq: Equations, free: list[str]) -> Equations:
+    parameters = [p.name for p in eq.inputs if p.default is not None and p.name != "t"]
+    for name in free:
+        if name not in parameters:
+            raise ModelError(f"'{name}' is not a declared parameter of these equations", fix=nearest(name, parameters))
+    fold = [k for k, p in enumerate(eq.inputs) if p.name in parameters and p.name not in free]
+    keep = [k for k in range(len(eq.inputs)) if k not in fold]
+    values = [SX(ca.DM(np.asarray(eq.inputs[k].default, float))) for k in fold]
+    expressions = ca.substitute(list(eq.expressions), [eq.symbols[k] for k in fold], values) if fold else list(eq.expressions)
+    return Equations(eq.name, tuple(eq.inputs[k] for k in keep), eq.outputs, tuple(eq.symbols[k] for k in keep), tuple(expressions), eq.notes)
+
+
+def function(model: Model, formulation: Formulation, **options: Any) -> Callable[..., Any]:
+    """Equations and kernel in one: `lw.function(model, lw.crba)(q=Q)`."""
+    return compile(equations(model, formulation, **options))
