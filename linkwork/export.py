@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from os import PathLike
 from pathlib import Path, PurePath, PureWindowsPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def trust_rows(trust: Trust) -> list[tuple[str, str, str]]:
     def told(value: float | None, meaning: str, otherwise: str) -> tuple[str, str]:
         if value is None:
             return "–", otherwise
-        return (f"{value:,}" if isinstance(value, int) else f"{value:.1e}"), meaning
+        return (f"{value:,}" if isinstance(value, int) else _short(value)), meaning
 
     many = trust.energy_worst is not None and sum(trust.counts.values()) > 1
     worst = f"; worst in sample {trust.energy_worst}" if many else ""
@@ -125,13 +126,16 @@ def provenance(model: str, method: str, **settings: Any) -> dict[str, Any]:
     return plain({"model": model, "method": method, **settings, "versions": versions, "date": date})
 
 
+def _short(value: float) -> str:
+    return f"{value:.2g}".replace("e-0", "e-").replace("e+0", "e")
+
+
 def how(run: Result) -> str:
     """Method and tolerances in one line: "dopri5, rtol 1e-09, seed 7"."""
     said = run.provenance
     parts = [str(said["method"])] if said.get("method") is not None else []
-    return ", ".join(
-        parts + [f"{k} {said[k]}" for k in ("rtol", "atol", "step", "seed") if said.get(k) is not None]
-    )
+    numbers = [(k, said[k]) for k in ("rtol", "atol", "step", "seed") if said.get(k) is not None]
+    return ", ".join(parts + [f"{k} {_short(x) if isinstance(x, float) else x}" for k, x in numbers])
 
 
 def span(run: Result) -> str:
@@ -250,12 +254,20 @@ def to_csv(run: Result, path: str | PathLike[str], names: Sequence[str] = ()) ->
         to_pandas(run, names).to_csv(part)
 
 
+def _engine() -> Literal["h5netcdf", "netcdf4"]:
+    if find_spec("h5netcdf") and find_spec("h5py"):
+        return "h5netcdf"
+    if find_spec("netCDF4"):
+        return "netcdf4"
+    raise RunError("netCDF files need h5netcdf and h5py, which are missing", fix="pip install h5netcdf h5py")
+
+
 def to_netcdf(run: Result, path: str | PathLike[str], names: Sequence[str] = ()) -> None:
     """Arrays, statuses, provenance and trust in one netCDF file."""
     with replacing(path) as part:
         data = to_xarray(run, names)
         data.attrs["trust"] = json.dumps(plain(asdict(run.trust)))
-        data.to_netcdf(part, engine="h5netcdf")
+        data.to_netcdf(part, engine=_engine())
 
 
 def from_netcdf(path: str | PathLike[str]) -> Result:
@@ -268,7 +280,7 @@ def from_netcdf(path: str | PathLike[str]) -> Result:
     if not Path(path).is_file():
         raise RunError("there is no such file", where=where)
     try:
-        data = xr.load_dataset(path, engine="h5netcdf", decode_times=False, decode_timedelta=False)
+        data = xr.load_dataset(path, engine=_engine(), decode_times=False, decode_timedelta=False)
         said, trust = json.loads(data.attrs["provenance"]), Trust(**json.loads(data.attrs["trust"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RunError(

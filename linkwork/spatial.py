@@ -51,9 +51,18 @@ def gyroscopic(inertia: SX, W: SX) -> SX:
     I = inertia
     return vector(
         [
-            I[0, 2] * W[0, 1] - I[0, 1] * W[0, 2] + I[1, 2] * (W[1, 1] - W[2, 2]) + (I[2, 2] - I[1, 1]) * W[1, 2],
-            I[0, 1] * W[1, 2] - I[1, 2] * W[0, 1] + I[0, 2] * (W[2, 2] - W[0, 0]) + (I[0, 0] - I[2, 2]) * W[0, 2],
-            I[1, 2] * W[0, 2] - I[0, 2] * W[1, 2] + I[0, 1] * (W[0, 0] - W[1, 1]) + (I[1, 1] - I[0, 0]) * W[0, 1],
+            I[0, 2] * W[0, 1]
+            - I[0, 1] * W[0, 2]
+            + I[1, 2] * (W[1, 1] - W[2, 2])
+            + (I[2, 2] - I[1, 1]) * W[1, 2],
+            I[0, 1] * W[1, 2]
+            - I[1, 2] * W[0, 1]
+            + I[0, 2] * (W[2, 2] - W[0, 0])
+            + (I[0, 0] - I[2, 2]) * W[0, 2],
+            I[1, 2] * W[0, 2]
+            - I[0, 2] * W[1, 2]
+            + I[0, 1] * (W[0, 0] - W[1, 1])
+            + (I[1, 1] - I[0, 0]) * W[0, 1],
         ]
     )
 
@@ -97,7 +106,9 @@ def quaternion_exp(turn: SX) -> SX:
     small = angle2 < 1e-8
     angle = ca.sqrt(ca.if_else(small, 1.0, angle2))
     half = ca.if_else(small, 0.5 - angle2 / 48 + angle2 * angle2 / 3840, ca.sin(angle / 2) / angle)
-    return ca.vertcat(ca.if_else(small, 1 - angle2 / 8 + angle2 * angle2 / 384, ca.cos(angle / 2)), half * turn)
+    return ca.vertcat(
+        ca.if_else(small, 1 - angle2 / 8 + angle2 * angle2 / 384, ca.cos(angle / 2)), half * turn
+    )
 
 
 def quaternion_log(quat: SX) -> SX:
@@ -124,7 +135,9 @@ def elementary(R: SX) -> tuple[int, SX, SX] | None:
     """(k, cos, sin) when R is by structure a turn about coordinate axis k."""
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3
-        if is_one(R[k, k]) and not any(is_constant_nonzero(R[a, b]) for a, b in ((i, k), (k, i), (j, k), (k, j))):
+        if is_one(R[k, k]) and not any(
+            is_constant_nonzero(R[a, b]) for a, b in ((i, k), (k, i), (j, k), (k, j))
+        ):
             if not R[i, i].is_constant():
                 return k, R[i, i], R[j, i]
     return None
@@ -231,18 +244,20 @@ def symmetric(entries: Any) -> SX:
 
 
 def solve_symmetric(D: SX, B: SX) -> SX:
-    """D⁻¹ B for a small positive definite D, by L d Lᵀ without square roots."""
+    """D⁻¹ B for a small positive definite D, by L d Lᵀ without square roots, one division a row."""
     n = D.shape[0]
-    L, d, x = [[SX(0)] * n for _ in range(n)], [SX(0)] * n, [B[i, :] for i in range(n)]
+    L, x = [[SX(0)] * n for _ in range(n)], [B[i, :] for i in range(n)]
+    d, inverse = [SX(0)] * n, [SX(0)] * n
     for j in range(n):
         d[j] = D[j, j] - sum((L[j][k] * L[j][k] * d[k] for k in range(j)), SX(0))
+        inverse[j] = 1 / d[j]
         for i in range(j + 1, n):
-            L[i][j] = (D[i, j] - sum((L[i][k] * L[j][k] * d[k] for k in range(j)), SX(0))) / d[j]
+            L[i][j] = (D[i, j] - sum((L[i][k] * L[j][k] * d[k] for k in range(j)), SX(0))) * inverse[j]
     for i in range(n):
         for k in range(i):
             x[i] = x[i] - L[i][k] * x[k]
     for i in reversed(range(n)):
-        x[i] = x[i] / d[i]
+        x[i] = x[i] * inverse[i]
         for k in range(i + 1, n):
             x[i] = x[i] - L[k][i] * x[k]
     return ca.vertcat(*x)
@@ -259,7 +274,7 @@ def eliminate(M: SX, S: SX, U: SX, D: SX) -> SX:
         and all(is_zero(S[i, k]) for i in range(6) if i not in picked for k in range(S.shape[1]))
         and ca.is_equal(ca.simplify(D - S.T @ U), zeros(*D.shape), 2)
     )
-    K = (U / D) if D.shape[0] == 1 else solve_symmetric(D, U.T).T
+    K = solve_symmetric(D, U.T).T
     out = zeros(6, 6)
     for i in range(6):
         for j in range(i + 1):

@@ -68,25 +68,40 @@ class Equations:
             made.append(ca.densify(ca.jacobian(expression, self.symbols[in_names.index(name)])))
             made_ports.append(Port(f"d_{output}_d_{name}", shape=(expression.numel(), symbol.numel())))
         return Equations(
-            f"{self.name}_jacobian", self.inputs, (*self.outputs, *made_ports), self.symbols, (*self.expressions, *made), self.notes
+            f"{self.name}_jacobian",
+            self.inputs,
+            (*self.outputs, *made_ports),
+            self.symbols,
+            (*self.expressions, *made),
+            self.notes,
         )
 
     def only(self, *outputs: str) -> Equations:
         """The same equations with these outputs alone."""
         chosen = [self.port(name) for name in outputs]
         return Equations(
-            self.name, self.inputs, tuple(chosen), self.symbols, tuple(self.expressions[self.outputs.index(p)] for p in chosen), self.notes
+            self.name,
+            self.inputs,
+            tuple(chosen),
+            self.symbols,
+            tuple(self.expressions[self.outputs.index(p)] for p in chosen),
+            self.notes,
         )
 
     def __str__(self) -> str:
         def row(p: Port) -> str:
             return f"  {p.name} {'×'.join(map(str, p.shape)) or 'scalar'}"
 
-        return "\n".join([self.name, " inputs", *map(row, self.inputs), " outputs", *map(row, self.outputs), *self.notes])
+        return "\n".join(
+            [self.name, " inputs", *map(row, self.inputs), " outputs", *map(row, self.outputs), *self.notes]
+        )
 
 
 def identifier(name: str) -> str:
-    return "_".join(filter(None, "".join(c if c.isalnum() and c.isascii() else "_" for c in name).split("_"))) or "f"
+    return (
+        "_".join(filter(None, "".join(c if c.isalnum() and c.isascii() else "_" for c in name).split("_")))
+        or "f"
+    )
 
 
 def identifiers(names: Iterable[str]) -> list[str]:
@@ -137,7 +152,9 @@ def input_ports(model: Model) -> dict[str, Port]:
     }
 
 
-def equations(model: Model, formulation: Formulation, *, forces: bool = False, external: bool = False, **fixed: Any) -> Equations:
+def equations(
+    model: Model, formulation: Formulation, *, forces: bool = False, external: bool = False, **fixed: Any
+) -> Equations:
     """Trace one formulation over one model.
 
     Inputs are what the formulation takes (q, v, tau, v_dot …), the time when a joint's motion is prescribed, and every
@@ -152,7 +169,9 @@ def equations(model: Model, formulation: Formulation, *, forces: bool = False, e
     symbols: dict[str, SX] = {}
     wanted = inspect.signature(formulation).parameters
     if unknown := [k for k in fixed if k not in wanted]:
-        raise ModelError(f"'{formulation.__name__}' takes no '{unknown[0]}'", fix=nearest(unknown[0], list(wanted)[1:]))
+        raise ModelError(
+            f"'{formulation.__name__}' takes no '{unknown[0]}'", fix=nearest(unknown[0], list(wanted)[1:])
+        )
     if external and "f_ext" not in wanted:
         raise ModelError(f"'{formulation.__name__}' takes no external wrenches", fix="leave external out")
     for name in list(wanted)[1:]:
@@ -164,7 +183,10 @@ def equations(model: Model, formulation: Formulation, *, forces: bool = False, e
             state = {"q": tr.q, "v": tr.v, "t": tr.t}
             symbols[name] = state.get(name) if name in state else SX.sym(name, *(port.shape or (1,)))  # type: ignore[assignment]
         elif wanted[name].default is inspect.Parameter.empty:
-            raise ModelError(f"'{formulation.__name__}' needs '{name}'", fix=f"equations(model, {formulation.__name__}, {name}=…)")
+            raise ModelError(
+                f"'{formulation.__name__}' needs '{name}'",
+                fix=f"equations(model, {formulation.__name__}, {name}=…)",
+            )
     arguments.update(symbols)
     if forces:
         results = _with_forces(tr, formulation, arguments, wanted)
@@ -176,7 +198,9 @@ def equations(model: Model, formulation: Formulation, *, forces: bool = False, e
     return _assemble(f"{model.name}_{formulation.__name__}", tr, symbols, known, outputs, results, forces)
 
 
-def _with_forces(tr: Trace, formulation: Formulation, arguments: dict[str, Any], wanted: Mapping[str, Any]) -> Any:
+def _with_forces(
+    tr: Trace, formulation: Formulation, arguments: dict[str, Any], wanted: Mapping[str, Any]
+) -> Any:
     if "tau" not in wanted and "v_dot" not in wanted:
         raise ModelError(f"'{formulation.__name__}' has no joint forces to add to", fix="leave forces out")
     tau, wrenches = own_forces.totals(tr.model, own_forces.applied(tr.model, tr.q, tr.v, tr.t))
@@ -197,31 +221,56 @@ def _output_port(model: Model, name: str, x: SX) -> Port:
     return Port(name, shape=shape)
 
 
-def _assemble(name: str, tr: Trace, symbols: dict[str, SX], known: dict[str, Port], outputs: list[Port], results: tuple[SX, ...], forces: bool) -> Equations:
+def _assemble(
+    name: str,
+    tr: Trace,
+    symbols: dict[str, SX],
+    known: dict[str, Port],
+    outputs: list[Port],
+    results: tuple[SX, ...],
+    forces: bool,
+) -> Equations:
     everything = ca.veccat(*results)
     free = {s.name() for s in ca.symvar(everything)}
     notes = []
     for parameter in tr.parameters:
         word = parameter.rpartition(".")[2]
-        if parameter not in free and not forces and word in ("damping", "friction", "stiffness", "rest", "friction_speed"):
-            notes.append(f"parameter '{parameter}' has no effect here: the model's own forces are left out (forces=True adds them)")
+        if (
+            parameter not in free
+            and not forces
+            and word in ("damping", "friction", "stiffness", "rest", "friction_speed")
+        ):
+            notes.append(
+                f"parameter '{parameter}' has no effect here: the model's own forces are left out (forces=True adds them)"
+            )
     if not ({"t"} & free) and "t" in symbols:
         symbols = {k: x for k, x in symbols.items() if k != "t"}
-    ports = [known[k] for k in symbols] + [Port(k, default=np.array(tr.defaults[k]), shape=()) for k in tr.parameters]
+    ports = [known[k] for k in symbols] + [
+        Port(k, default=np.array(tr.defaults[k]), shape=()) for k in tr.parameters
+    ]
     return Equations(
-        name, tuple(ports), tuple(outputs), (*symbols.values(), *tr.parameters.values()), tuple(ca.densify(x) for x in results), tuple(notes)
+        name,
+        tuple(ports),
+        tuple(outputs),
+        (*symbols.values(), *tr.parameters.values()),
+        tuple(ca.densify(x) for x in results),
+        tuple(notes),
     )
 
 
 # --- compiling ---------------------------------------------------------------------------------------------------------
-def compile(equations: Equations, *, free: Iterable[str] | None = None, lanes: int | None = None, cache: bool = True) -> Kernel:
+def compile(
+    equations: Equations, *, free: Iterable[str] | None = None, lanes: int | None = None, cache: bool = True
+) -> Kernel:
     """Machine code for traced equations.
 
     free: the parameters that stay inputs of the kernel (default: all that were declared); the others are folded in
     at their values. lanes: samples per vector (default: as the machine has them).
     """
     if not isinstance(equations, Equations):
-        raise ModelError(f"compile() takes Equations, not {type(equations).__name__}", fix="compile(equations(model, aba))")
+        raise ModelError(
+            f"compile() takes Equations, not {type(equations).__name__}", fix="compile(equations(model, aba))"
+        )
     if free is not None:
         equations = _bound(equations, list(free))
     return compile_function(equations.casadi, equations.inputs, equations.outputs, lanes=lanes, cache=cache)
@@ -231,12 +280,25 @@ def _bound(eq: Equations, free: list[str]) -> Equations:
     parameters = [p.name for p in eq.inputs if p.default is not None and p.name != "t"]
     for name in free:
         if name not in parameters:
-            raise ModelError(f"'{name}' is not a declared parameter of these equations", fix=nearest(name, parameters))
+            raise ModelError(
+                f"'{name}' is not a declared parameter of these equations", fix=nearest(name, parameters)
+            )
     fold = [k for k, p in enumerate(eq.inputs) if p.name in parameters and p.name not in free]
     keep = [k for k in range(len(eq.inputs)) if k not in fold]
     values = [SX(ca.DM(np.asarray(eq.inputs[k].default, float))) for k in fold]
-    expressions = ca.substitute(list(eq.expressions), [eq.symbols[k] for k in fold], values) if fold else list(eq.expressions)
-    return Equations(eq.name, tuple(eq.inputs[k] for k in keep), eq.outputs, tuple(eq.symbols[k] for k in keep), tuple(expressions), eq.notes)
+    expressions = (
+        ca.substitute(list(eq.expressions), [eq.symbols[k] for k in fold], values)
+        if fold
+        else list(eq.expressions)
+    )
+    return Equations(
+        eq.name,
+        tuple(eq.inputs[k] for k in keep),
+        eq.outputs,
+        tuple(eq.symbols[k] for k in keep),
+        tuple(expressions),
+        eq.notes,
+    )
 
 
 def function(model: Model, formulation: Formulation, **options: Any) -> Callable[..., Any]:

@@ -1,12 +1,13 @@
 """Elementary functions as LLVM IR text, for W lanes side by side: W = 1 (plain double), 2, 4 or 8.
 
-A call reads `call VT @lw.exp.W(VT %x)`; sine and cosine come together, from `{VT, VT} @lw.sincos.W(VT %x)`. The
-polynomials and their sources (fdlibm, Cephes, SLEEF as literature) stand in the `elementary_*` files beside this one.
+A call reads `call VT @lw.exp.W(VT %x)`; sine and cosine come together, from `{VT, VT} @lw.sincos.W(VT %x)`.
+The polynomials and their sources (fdlibm, Cephes, SLEEF as literature) stand in the `elementary_*` files
+beside this one.
 
-Each function computes all lanes by the same sequence of IEEE operations whatever W is. If any lane is outside the domain
-of that sequence (a huge angle, an infinity, NaN, a subnormal number), a cold function replaces those lanes, one by one,
-by what the C library says. So the bits of a lane depend neither on W nor on the other lanes. Functions without a fast
-sequence of their own (erf) are the C library's, lane by lane.
+Each function computes all lanes by the same sequence of IEEE operations whatever W is. If any lane is
+outside the domain of that sequence (a huge angle, an infinity, NaN, a subnormal number), a cold function
+replaces those lanes, one by one, by what the C library says. So the bits of a lane depend neither on W nor
+on the other lanes. Functions without a fast sequence of their own (erf) are the C library's, lane by lane.
 """
 
 from __future__ import annotations
@@ -160,25 +161,20 @@ def _cold_pair(shape: Shape) -> str:
 
 def _all_from_c(shape: Shape, name: str) -> str:
     """A function without a fast sequence: every lane is flagged."""
-    v, count = shape.value, arity(name)
-    return "\n".join(
-        [
-            f"define internal {v} {symbol(name, shape.lanes)}({_parameters(shape, count)}) noinline nounwind {{",
-            f"  %r = call {v} @lw.{name}.cold.{shape.lanes}({_parameters(shape, count)}, {shape.flags} -1, {v} %x)",
-            f"  ret {v} %r",
-            "}",
-            "",
-        ]
-    )
+    v, parameters = shape.value, _parameters(shape, arity(name))
+    lines = [
+        f"define internal {v} {symbol(name, shape.lanes)}({parameters}) noinline nounwind {{",
+        f"  %r = call {v} @lw.{name}.cold.{shape.lanes}({parameters}, {shape.flags} -1, {v} %x)",
+        f"  ret {v} %r",
+    ]
+    return "\n".join([*lines, "}", ""])
 
 
 def _lane_by_lane(shape: Shape, name: str) -> str:
     """The C library's value in the flagged lanes, the value given in the others."""
     v, w, count = shape.value, shape.lanes, arity(name)
-    head = (
-        f"define internal {v} @lw.{name}.cold.{w}({_parameters(shape, count)}, {shape.flags} %flags, {v} %kept)"
-        " noinline cold nounwind {"
-    )
+    parameters = f"{_parameters(shape, count)}, {shape.flags} %flags, {v} %kept"
+    head = f"define internal {v} @lw.{name}.cold.{w}({parameters}) noinline cold nounwind {{"
     if w == 1:
         inner = ", ".join(f"double %{'xy'[k]}" for k in range(count))
         return "\n".join([head, f"  %r = call double @{name}({inner}) nobuiltin", "  ret double %r", "}", ""])

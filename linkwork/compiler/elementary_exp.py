@@ -1,8 +1,9 @@
 """Exponentials, logarithms, powers and hyperbolic functions, for lanes side by side.
 
-The reductions by ln 2 and the logarithm's polynomial are those of fdlibm (e_exp.c, e_log.c). The exponential's polynomial
-interpolates (exp(r) - 1 - r)/r² at Chebyshev points of |r| ≤ ln(2)/2, that of the power's logarithm the series of
-2 atanh(s) after its first two terms. Sums of two doubles carry what one cannot (Dekker; as SLEEF does in its power).
+The reductions by ln 2 and the logarithm's polynomial are those of fdlibm (e_exp.c, e_log.c). The
+exponential's polynomial interpolates (exp(r) - 1 - r)/r² at Chebyshev points of |r| ≤ ln(2)/2, that of the
+power's logarithm the series of 2 atanh(s) after its first two terms. Sums of two doubles carry what one
+cannot (Dekker; as SLEEF does in its power).
 
 Each function returns its result and the mask of the lanes that lie outside its domain.
 """

@@ -1,7 +1,8 @@
 """Writes the straight-line LLVM IR of one function of W lanes, one operation a line.
 
-A value is the name of an SSA register, or a Python float that becomes a constant in every lane. Every method emits one
-IEEE operation per lane, so the bits of a lane depend neither on the lane count nor on the other lanes.
+A value is the name of an SSA register, or a Python float that becomes a constant in every lane. Every
+method emits one IEEE operation per lane, so the bits of a lane depend neither on the lane count nor on the
+other lanes.
 """
 
 from __future__ import annotations
@@ -160,7 +161,9 @@ class Code:
 
     def select(self, mask: str, a: Value, b: Value) -> str:
         value = self.shape.value
-        return self.emit(f"select {self.shape.mask} {mask}, {value} {self.operand(a)}, {value} {self.operand(b)}")
+        return self.emit(
+            f"select {self.shape.mask} {mask}, {value} {self.operand(a)}, {value} {self.operand(b)}"
+        )
 
     def mask_and(self, a: str, b: str) -> str:
         return self.emit(f"and {self.shape.mask} {a}, {b}")

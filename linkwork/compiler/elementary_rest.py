@@ -1,8 +1,9 @@
 """Hypotenuse, remainders and the inverse of the error function, for lanes side by side.
 
-A remainder x - n y is exact when n is the nearest integer to x/y, or one beside it, and below 2^52; a wrong n is seen
-from the remainder and set right. The inverse error function starts from a rational guess, as CasADi does, and is polished
-by three of Halley's steps, in the tail on the complement, where the argument still tells values apart.
+A remainder x - n y is exact when n is the nearest integer to x/y, or one beside it, and below 2^52; a wrong
+n is seen from the remainder and set right. The inverse error function starts from a rational guess, as
+CasADi does, and is polished by three of Halley's steps, in the tail on the complement, where the argument
+still tells values apart.
 
 Each function returns its result and the mask of the lanes that lie outside its domain.
 """

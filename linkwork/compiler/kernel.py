@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from ..errors import CompileError, RunError, nearest
-from . import cache as disk
+from ..errors import CompileError, RunError
+from . import blocks as layout
+from .arguments import Signature, apart, one_count, places
 from .bound import Bound
-from .layout import Driver
-from .lower import CHUNK, Lowered, lower
-from .machine import Code, assembly_text, compile_text, module_text
-from .ports import FLOAT, Outputs, Port, dense, fitted, ports_of
-from .running import HOLDING, RELEASING, aligned, run, useful_threads
+from .build import Variant, assembly, build, name_of, report, written
+from .ports import FLOAT, Port, dense, fitted, ports_of
+from .running import aligned, cores, run, useful_threads
 from .target import host
 
-SECONDS_PER_OPERATION = 0.4e-9
-"""About what one operation on all lanes takes; only for the choice of the number of threads."""
+LANES = (1, 2, 4, 8)
 
 
 def compile_function(
@@ -36,31 +32,21 @@ def compile_function(
 ) -> Kernel:
     """A kernel of an SX function, whose inputs and outputs are named by ports (by default as in the function).
 
-    `lanes` is how many samples go side by side; without it what the processor has. Machine code is made at the first
-    call that needs it, or taken from the disk (see `cache.py`) unless `cache` is False.
+    `lanes` is how many samples go side by side; without it as many as the processor has room for. Machine code is
+    made at the first call that needs it, or taken from the disk (see `cache.py`) unless `cache` is False.
     """
     if not isinstance(fn, ca.Function):
         raise CompileError(f"expected a casadi.Function, got {type(fn).__name__}")
-    if lanes is not None and lanes not in (1, 2, 4, 8, 16):
-        raise CompileError(f"lanes={lanes} is not possible", fix="give 1, 2, 4, 8 or 16")
     if not fn.is_a("SXFunction"):
         raise CompileError(f"function '{fn.name()}' is a {fn.class_name()}", fix="use fn.expand()")
-    return Kernel(fn, ports_of(fn, inputs, True), ports_of(fn, outputs, False), lanes or host().lanes, cache)
-
-
-@dataclass(frozen=True)
-class Variant:
-    """The machine code of a kernel for one number of lanes."""
-
-    code: Code
-    driver: Driver
-    facts: dict[str, Any]
-    seconds: float
-    cached: bool
+    if lanes is not None and lanes not in LANES:
+        raise CompileError(f"lanes={lanes} is not possible", fix=f"give one of {', '.join(map(str, LANES))}")
+    signature = Signature(ports_of(fn, inputs, True), ports_of(fn, outputs, False))
+    return Kernel(fn, signature, lanes or host().lanes, cache)
 
 
 class Kernel:
-    """Machine code of one function. Made by `compile_function`; safe to call from several threads.
+    """Machine code of one function. Made by `compile_function`; several threads may call it at once.
 
     `kernel(q=Q, v=V)`: every input is one sample of its port's shape, which all samples share, or a batch of them,
     batch first. Inputs with a default may be left out. The result is an array, or `Outputs` when there are several.
@@ -69,71 +55,197 @@ class Kernel:
     A sample's bits depend on that sample alone: not on the batch, its place in it, the lanes or the threads.
     """
 
-    def __init__(
-        self, graph: ca.Function, inputs: tuple[Port, ...], outputs: tuple[Port, ...], lanes: int, cache: bool
-    ):
-        self.graph, self.inputs, self.outputs, self.lanes = graph, inputs, outputs, lanes
-        self._cache = cache
-        self._names = tuple(port.name for port in inputs)
+    def __init__(self, graph: ca.Function, signature: Signature, lanes: int, cache: bool):
+        self.graph, self.lanes = graph, lanes
+        self._signature, self._cache = signature, cache
         self._variants: dict[int, Variant] = {}
         self._lock = threading.Lock()
         self._local = threading.local()
 
-    @cached_property
-    def name(self) -> str:
-        """The hash of all its machine code depends on."""
-        return disk.key("kernel", self.graph.serialize(), host(), CHUNK)
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        return self._signature.inputs
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        return self._signature.outputs
 
     def __repr__(self) -> str:
         inside = ", ".join(f"{p.name}{list(p.sample)}" for p in self.inputs)
         outside = ", ".join(f"{p.name}{list(p.sample)}" for p in self.outputs)
         return f"Kernel({self.graph.name()}: {inside} → {outside}; {self.lanes} lanes)"
 
+    # evaluating
+
     def __call__(self, *, out: Any = None, threads: int | None = None, **given: Any) -> Any:
-        """Evaluate. `out` is the array to write to, or a mapping of them by name; `threads` at most so many threads."""
-        if out is None and len(given) == len(self._names):
-            single = getattr(self._local, "single", None) or self._make_single()
-            for name, shape, buffer in single.slots:
+        """Evaluate. `out` is the array to write to, or a mapping of them by name; `threads` how many to use.
+
+        Without `threads`, as many as there are processors when the batch is large enough to pay for them.
+        """
+        if out is None and len(given) == len(self.inputs):
+            slots, single = getattr(self._local, "single", None) or self._single()
+            for name, shape, buffer in slots:
                 value = given.get(name)
                 if type(value) is not np.ndarray or value.shape != shape or value.dtype is not FLOAT:
                     break
                 buffer[...] = value
             else:
-                return single.fresh()
-        arrays, samples = self._arrays(given)
-        results = self._results(samples, out)
-        written = [self._apart(result, arrays) for result in results]
-        lanes = 1 if samples is None or samples == 1 else self.lanes
-        self._run(arrays, written, 1 if samples is None else samples, lanes, threads)
-        for result, temporary in zip(results, written, strict=True):
+                single()
+                return self._signature.answer([result.copy() for result in single.results])
+        arrays, samples = self._signature.arrays(given)
+        results = self._signature.results(samples, out)
+        separate = [apart(result, arrays) for result in results]
+        if samples == 0:
+            return self._signature.answer(results)
+        count = samples or 1
+        variant = self.variant(1 if count == 1 else self.lanes)
+        words = self._places(arrays, separate)
+        driver = variant.driver
+        blocks = -(-count // driver.lanes)
+        used = self._threads(threads, variant, blocks)
+        run(variant.samples, blocks, count, driver.bytes_of_scratch, words, used)
+        for result, temporary in zip(results, separate, strict=True):
             if result is not temporary:
                 result[...] = temporary
-        return self._answer(results)
+        return self._signature.answer(results)
 
-    def bind(self, *, out: Any = None, threads: int | None = None, **given: Any) -> Bound:
+    def bind(self, *, out: Any = None, threads: int | None = 1, **given: Any) -> Bound:
         """Bind arrays once, to evaluate them again and again as they then are.
 
         Arrays must be double precision with the numbers of a sample side by side, since they are read in place;
-        numbers and lists are copied to `bound.inputs`. `bound()` writes to `bound.outputs` and returns them.
+        numbers and lists are copied. `bound()` returns the same outputs each time, with new numbers in them.
         """
         for port in self.inputs:
             value = given.get(port.name)
-            if isinstance(value, np.ndarray):
+            if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
                 extra = value.ndim - len(port.sample)
                 if value.dtype != FLOAT or (extra in (0, 1) and not dense(value, extra)):
                     raise RunError(
                         f"input '{port.name}' cannot be bound: {value.dtype} with strides {value.strides}",
                         fix="bind np.ascontiguousarray(x, dtype=float) and write into that",
                     )
-        arrays, samples = self._arrays(given)
-        results = self._results(samples, out)
+        arrays, samples = self._signature.arrays(given)
+        if samples == 0:
+            raise RunError("there are no samples to bind")
+        results = self._signature.results(samples, out)
+        self._refuse_overlap(results, arrays)
+        count = samples or 1
+        variant = self.variant(1 if count == 1 else self.lanes)
+        used = self._threads(threads, variant, -(-count // variant.driver.lanes))
+        inputs = {port.name: array for port, array in zip(self.inputs, arrays, strict=True)}
+        words = self._places(arrays, results)
+        return Bound(variant, words, count, used, inputs, results, self._signature.answer(results))
+
+    def _single(self) -> tuple[list[tuple[str, tuple[int, ...], np.ndarray]], Bound]:
+        """This thread's own one-sample buffers, bound, for calls with one sample of every input."""
+        empty: dict[str, Any] = {port.name: np.zeros(port.sample) for port in self.inputs}
+        bound = self.bind(**empty)
+        slots = [(port.name, port.sample, bound.inputs[port.name]) for port in self.inputs]
+        self._local.single = slots, bound
+        return slots, bound
+
+    def _places(self, arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[int]:
+        return places(arrays, [len(port.sample) for port in self.inputs], results)
+
+    def _threads(self, asked: int | None, variant: Variant, blocks: int) -> int:
+        if asked is None:
+            return useful_threads(variant.work(blocks))
+        if asked < 1:
+            raise RunError(f"threads={asked} is not possible", fix=f"give 1 to {cores()}")
+        return asked
+
+    def _refuse_overlap(self, results: Sequence[np.ndarray], arrays: Sequence[np.ndarray]) -> None:
         for port, result in zip(self.outputs, results, strict=True):
-            if self._apart(result, arrays) is not result:
+            if apart(result, arrays) is not result:
                 raise RunError(f"output '{port.name}' overlaps an input", fix="give it memory of its own")
-        lanes = 1 if samples is None or samples == 1 else self.lanes
-        count = 1 if samples is None else samples
-        variant = self.variant(lanes)
-        words = self._places(arrays, results, samples)
-        chosen = self._threads(threads, -(-count // lanes), variant)
-        inputs = dict(zip(self._names, arrays, strict=True))
-        return Bound(variant, words, count, chosen, inputs, results, self._answer(results))
+
+    # the block layout
+
+    def blocks(self, *, out: Any = None, threads: int | None = None, **given: np.ndarray) -> Any:
+        """Evaluate on arrays in the block layout (blocks, rows, lanes), without any copying.
+
+        An input (rows, lanes) is one block that all share. See `pack`, `unpack` and `blocks.py`.
+        """
+        self._signature.check_names(given)
+        arrays: list[np.ndarray] = []
+        counts: dict[str, int] = {}
+        for port in self.inputs:
+            if port.name not in given and port.default is not None:
+                arrays.append(layout.shared(port.default, port.rows, self.lanes))
+                continue
+            array, count = layout.checked(port, given[port.name], self.lanes)
+            arrays.append(array)
+            if count is not None:
+                counts[port.name] = count
+        total = one_count(counts, "blocks")
+        number = 1 if total is None else total
+        if out is None:
+            results = [aligned((number, port.rows, self.lanes)) for port in self.outputs]
+        else:
+            results = self._signature.chosen(out)
+            for port, result in zip(self.outputs, results, strict=True):
+                if layout.checked(port, result, self.lanes, "output")[1] != number:
+                    raise RunError(f"output '{port.name}' is {result.shape}, expected {number} blocks")
+            self._refuse_overlap(results, arrays)
+        variant = self.variant(self.lanes)
+        words = places(arrays, [2] * len(arrays), results)
+        used = self._threads(threads, variant, number)
+        run(variant.blocks, number, number * self.lanes, variant.driver.bytes_of_scratch, words, used)
+        return self._signature.answer(results)
+
+    def pack(self, **given: Any) -> dict[str, np.ndarray]:
+        """Inputs, as a call takes them, in the block layout; the lanes after the last sample repeat it."""
+        result = {}
+        for port in self.inputs:
+            if port.name in given:
+                array, count = fitted(port, given.pop(port.name))
+                change = layout.shared if count is None else layout.packed
+                result[port.name] = change(array, port.rows, self.lanes)
+        if given:
+            self._signature.check_names(given)
+        return result
+
+    def unpack(self, blocks: Any, samples: int) -> Any:
+        """What `blocks` returned as a call would return it: `samples` samples, batch first."""
+        found = self._signature.chosen(blocks)
+        pairs = zip(self.outputs, found, strict=True)
+        return self._signature.answer([layout.unpacked(array, port, samples) for port, array in pairs])
+
+    # looking inside
+
+    def variant(self, lanes: int) -> Variant:
+        """The machine code for a number of lanes, made at the first call."""
+        found = self._variants.get(lanes)
+        if found is None:
+            with self._lock:
+                found = self._variants.get(lanes)
+                if found is None:
+                    found = self._variants[lanes] = build(self.graph, self.name, lanes, self._cache)
+        return found
+
+    @cached_property
+    def name(self) -> str:
+        """The hash of all that its machine code depends on."""
+        return name_of(self.graph, host())
+
+    def explain(self, lanes: int | None = None) -> str:
+        """What became of the graph: operations by kind, what was fused, size of the code, time of building."""
+        return report(self.graph, self.variant(lanes or self.lanes))
+
+    @property
+    def ir(self) -> str:
+        """Its LLVM IR, for reading."""
+        return written(self.graph, self.lanes)[0]
+
+    @property
+    def asm(self) -> str:
+        """Its assembly, for reading."""
+        return assembly(self.graph, self.lanes)
+
+    def to_c(self, path: str | Path) -> Path:
+        """Write the graph as C source by CasADi's generator, for one sample; returns the path."""
+        path = Path(path)
+        generator = ca.CodeGenerator(path.name)
+        generator.add(self.graph)
+        path.write_text(generator.dump())
+        return path

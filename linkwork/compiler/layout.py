@@ -13,6 +13,7 @@ outside the arrays is touched.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from .transpose import pack, unpack
 
@@ -34,7 +35,7 @@ class Driver:
     rows_out: tuple[int, ...]
     scratch: int
 
-    @property
+    @cached_property
     def bytes_of_scratch(self) -> int:
         """What the context's scratch must hold, aligned to 64 bytes."""
         return self._place(len(self.rows_in) + len(self.rows_out)) + self.scratch * self.lanes * 8
@@ -77,7 +78,11 @@ class Driver:
         """One call per block on the caller's own memory; with one lane a block is a sample."""
         total = len(self.rows_in) + len(self.rows_out)
         lines = ["define void @blocks(ptr %context) nounwind {", "start:", *self._head()]
-        lines += ["  %some = icmp slt i64 %first, %last", "  br i1 %some, label %block, label %done", "block:"]
+        lines += [
+            "  %some = icmp slt i64 %first, %last",
+            "  br i1 %some, label %block, label %done",
+            "block:",
+        ]
         lines.append("  %b = phi i64 [%first, %start], [%next, %block]")
         for k in range(total):
             lines.append(f"  %offset{k} = mul i64 %b, %stride{k}")
@@ -102,7 +107,11 @@ class Driver:
             lines += [f"  br label %then{k}", f"then{k}:"]
         before = f"then{n_in - 1}" if n_in else "start"
         after = f"put{n_in - 1}" if n_in else "block"
-        lines += ["  %some = icmp slt i64 %first, %last", "  br i1 %some, label %block, label %done", "block:"]
+        lines += [
+            "  %some = icmp slt i64 %first, %last",
+            "  br i1 %some, label %block, label %done",
+            "block:",
+        ]
         lines.append(f"  %b = phi i64 [%first, %{before}], [%next, %{after}]")
         lines.append(f"  %sample = mul i64 %b, {self.lanes}")
         lines.append("  %left = sub i64 %end, %sample")

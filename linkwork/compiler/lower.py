@@ -38,6 +38,8 @@ class Lowered:
     """Names of the elementary functions in use."""
     counts: Counter[str] = field(repr=False)
     """Operations by kind, after fusing."""
+    constants: int
+    """Different constants in the code."""
     parts: int
     """Internal functions it was split into."""
 
@@ -60,6 +62,7 @@ def lower(fn: ca.Function, symbol: str, lanes: int, *, c_order: bool = False, ch
         frozenset(writer.emitter.declarations),
         frozenset(writer.emitter.library),
         tape.count(),
+        sum(node[0] == "const" for node in tape.nodes),
         len(writer.starts),
     )
 
@@ -89,10 +92,10 @@ class Writer:
         stops = [*self.starts[1:], len(self.tape.nodes)]
         bodies = [self._body(start, stop) for start, stop in zip(self.starts, stops, strict=True)]
         if len(bodies) == 1:
-            return f"{head}({parameters}) nounwind {{\n{bodies[0]}{tail}"
-        texts = [f"{head}.{k}({parameters}) noinline nounwind {{\n{b}{tail}" for k, b in enumerate(bodies)]
+            return f"{head}({parameters}) nounwind alignstack(64) {{\n{bodies[0]}{tail}"
+        texts = [f"{head}.{k}({parameters}) noinline nounwind alignstack(64) {{\n{b}{tail}" for k, b in enumerate(bodies)]
         calls = "\n".join(f"  call void @{self.symbol}.{k}({arguments})" for k in range(len(bodies)))
-        return "\n".join([*texts, f"{head}({parameters}) nounwind {{\n{calls}{tail}"])
+        return "\n".join([*texts, f"{head}({parameters}) nounwind alignstack(64) {{\n{calls}{tail}"])
 
     def _body(self, start: int, stop: int) -> str:
         """One part: operations in order, loads before their first use, stores as soon as there is a value."""

@@ -61,7 +61,9 @@ def ports_of(fn: ca.Function, given: Sequence[Port] | None, inward: bool) -> tup
     names = [port.name for port in given]
     for name in names:
         if inward and name in RESERVED:
-            raise CompileError(f"an input cannot be called '{name}'", fix="that word is an option of the call")
+            raise CompileError(
+                f"an input cannot be called '{name}'", fix="that word is an option of the call"
+            )
         if names.count(name) > 1:
             raise CompileError(f"function '{fn.name()}' has two {what} called '{name}'")
     shapes = [fn.size_in(k) if inward else fn.size_out(k) for k in range(count)]
@@ -144,7 +146,7 @@ def fitted(port: Port, value: Any) -> tuple[np.ndarray, int | None]:
     extra = array.ndim - len(sample)
     if extra not in (0, 1) or array.shape[extra:] != sample:
         raise RunError(f"input '{port.name}' has shape {array.shape}, expected {port.expects()}")
-    if not dense(array, extra):
+    if not (array.flags.carray or dense(array, extra)):
         array = np.ascontiguousarray(array)
     return array, array.shape[0] if extra else None
 

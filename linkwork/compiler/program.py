@@ -223,7 +223,9 @@ def call(function: ca.Function | Callee, inputs: Iterable[View], outputs: Iterab
     return Call(callee(function), tuple(inputs), tuple(outputs))
 
 
-def for_rows(count: int, function: ca.Function | Callee, inputs: Iterable[View], outputs: Iterable[View]) -> ForRows:
+def for_rows(
+    count: int, function: ca.Function | Callee, inputs: Iterable[View], outputs: Iterable[View]
+) -> ForRows:
     """One call for each row."""
     return ForRows(count, (call(function, inputs, outputs),))
 
@@ -255,7 +257,10 @@ def _check(statement: Statement, program: Program, turns: int) -> None:
     buffers = program.buffers
     match statement:
         case Call(function, inputs, outputs):
-            for views, rows, side in ((inputs, function.rows_in(), "input"), (outputs, function.rows_out(), "output")):
+            for views, rows, side in (
+                (inputs, function.rows_in(), "input"),
+                (outputs, function.rows_out(), "output"),
+            ):
                 if len(views) != len(rows):
                     raise CompileError(f"call of '{function.label()}': {len(views)} {side}s for {len(rows)}")
                 for k, (view, count) in enumerate(zip(views, rows, strict=True)):

@@ -78,7 +78,10 @@ class _Emitter:
         self.align = 8 * self.lanes
 
     def function(self, symbol: str) -> str:
-        pointers = {name: self.define(f"load ptr, ptr {self.item(k)}, align 8") for k, name in enumerate(self.program.arrays)}
+        pointers = {
+            name: self.define(f"load ptr, ptr {self.item(k)}, align 8")
+            for k, name in enumerate(self.program.arrays)
+        }
         self.pointers = pointers
         self.statement(While(self.program.mask, self.program.body), None, limit="%turns")
         active = self.define(f"zext i1 {self.any(self.program.mask)} to i64")
@@ -113,7 +116,9 @@ class _Emitter:
 
     def address(self, view: View, turn: str | None) -> str:
         """Where the view begins in this turn of a loop over rows."""
-        at = self.define(f"getelementptr i8, ptr %state, i64 {(self.offsets[view.buffer] + view.first) * self.align}")
+        at = self.define(
+            f"getelementptr i8, ptr %state, i64 {(self.offsets[view.buffer] + view.first) * self.align}"
+        )
         if turn is None or view.stride == 0:
             return at
         far = self.define(f"mul nuw nsw i64 {turn}, {view.stride * self.align}")
@@ -201,7 +206,9 @@ class _Emitter:
         self.line(f"br label %{head}")
         self.label(done)
 
-    def call(self, function: Callee, inputs: Sequence[View], outputs: Sequence[View], turn: str | None) -> None:
+    def call(
+        self, function: Callee, inputs: Sequence[View], outputs: Sequence[View], turn: str | None
+    ) -> None:
         """Call on addresses. An output that is an input too goes through a temporary, for arguments must not overlap."""
         arguments = [self.address(v, turn) for v in inputs]
         late = []
@@ -214,7 +221,9 @@ class _Emitter:
                         fix="give it a buffer of its own",
                     )
                 temporary = self.name()
-                self.entry.append(f"  {temporary} = alloca [{view.rows} x {self.type}], align {max(self.align, 16)}")
+                self.entry.append(
+                    f"  {temporary} = alloca [{view.rows} x {self.type}], align {max(self.align, 16)}"
+                )
                 late.append((temporary, at, view.rows))
                 at = temporary
             arguments.append(at)
@@ -263,7 +272,9 @@ class _Emitter:
         if isinstance(statement, Take):
             number = self.define(f"atomicrmw add ptr {self.pointers[statement.queue]}, i64 1 monotonic")
             value = self.define(f"sitofp i64 {number} to double")
-            self.line(f"store double {value}, ptr {self.lane(self.address(statement.target, None), lane)}, align 8")
+            self.line(
+                f"store double {value}, ptr {self.lane(self.address(statement.target, None), lane)}, align 8"
+            )
             return
         view = statement.target if isinstance(statement, Gather) else statement.source
         if view.rows == 0:

@@ -34,7 +34,14 @@ class Panel:
         """One panel for each line."""
         if len(self.lines) == 1:
             return [self]
-        return [replace(self, title=f"{self.title}: {line.label}", lines=(line,)) for line in self.lines]
+        own = self.title in (style.TITLES["q"], style.TITLES["v"])  # a coordinate's name says enough
+        titles = [
+            style.words(line.label) if own else f"{self.title}: {style.words(line.label)}"
+            for line in self.lines
+        ]
+        return [
+            replace(self, title=title, lines=(line,)) for title, line in zip(titles, self.lines, strict=True)
+        ]
 
     def of(self, samples: Sequence[int] | np.ndarray) -> Panel:
         """The same panel for some samples."""
@@ -49,7 +56,7 @@ def panels(run: Result, names: Iterable[str]) -> list[Panel]:
     def flush() -> None:
         if scalars:
             name = style.title(scalars[0].name) if len(scalars) == 1 else "Chosen quantities"
-            lines = tuple(Line(style.words(s.name), s.values) for s in scalars)
+            lines = tuple(Line(s.name, s.values) for s in scalars)
             made.append(Panel(name, style.axis_label(scalars[0].units[0]), lines))
             scalars.clear()
 
@@ -85,7 +92,7 @@ def by_unit(s: Series) -> list[Panel]:
     made = []
     for units in dict.fromkeys(s.units):
         rows = [k for k, other in enumerate(s.units) if other == units]
-        lines = tuple(Line(style.words(s.components[k]), s.flat[:, :, k]) for k in rows)
+        lines = tuple(Line(s.components[k], s.flat[:, :, k]) for k in rows)
         made.append(Panel(style.title(s.name, s.frame), style.axis_label(units), lines))
     return made
 

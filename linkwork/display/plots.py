@@ -23,6 +23,8 @@ DRAWN = 100  # lines of samples drawn at most
 SHOWN = 12  # panels at most
 BANDS = (0.05, 0.25, 0.5, 0.75, 0.95)
 
+End = tuple[float, str, Any]  # where a line ends, its name, its colour
+
 
 def plot(
     run: Result,
@@ -33,8 +35,9 @@ def plot(
 ) -> Figure:
     """Draw quantities over time; without names: coordinates, speeds and energy balance.
 
-    "energy" stands for kinetic, potential and total energy, work and their balance. More than 12 samples become bands
-    (median, 25–75 %, 5–95 %), fewer become lines; `kind` ("lines" or "bands") and `samples` choose otherwise.
+    "energy" stands for kinetic, potential and total energy, work and their balance. More than 12 samples
+    become bands (median, 25–75 %, 5–95 %), fewer become lines; `kind` ("lines" or "bands") and `samples`
+    choose otherwise.
     `path` saves the picture as PNG, SVG or PDF.
     """
     figure, _ = draw(run, names, kind, samples, shown=path is None)
@@ -71,18 +74,24 @@ def draw(
     note = _note(run, chosen, bands, len(made), total)
     with rc_context(style.LOOK):
         figure, axes = _grid(made, stacked=len(chosen) == 1, shown=shown)
+        named: list[tuple[Axes, list[End]]] = []
         for ax, panel in zip(axes, made, strict=True):
             ax.set_title(panel.title)
             ax.set_ylabel(panel.ylabel)
             ax.set_yscale("log" if panel.log else "linear")
+            if len(run.time) > 1:
+                ax.set_xlim(run.time[0], run.time[-1])
             if bands:
                 draw_bands(ax, run.time, panel)
             else:
                 labels = (
                     [f"sample {i}" for i in chosen] if len(chosen) > 1 else [x.label for x in panel.lines]
                 )
-                draw_lines(ax, run.time, _rows(panel), labels)
+                named.append((ax, draw_lines(ax, run.time, _rows(panel), labels)))
         _head(figure, run, note)
+        figure.get_layout_engine().execute(figure)  # type: ignore[union-attr]
+        for ax, ends in named:
+            draw_names(ax, ends)
     return figure, note
 
 
@@ -105,45 +114,44 @@ def _samples(run: Result, samples: int | Sequence[int] | None) -> np.ndarray:
 
 def _note(run: Result, chosen: np.ndarray, bands: bool, drawn: int, total: int) -> str:
     """What the reader of the picture must know."""
-    parts = []
+    parts, count = [], len(run.statuses)
     if bands:
         parts.append("Line: median. Dark band: 25–75 % of the samples; light band: 5–95 %.")
-    elif 1 < len(chosen) < len(run.statuses):
-        parts.append(f"{len(chosen)} of {len(run.statuses):,} samples drawn.")
+    if len(chosen) == 1 < count:
+        parts.append(f"Sample {chosen[0]} of {count:,}.")
+    elif len(chosen) < count:
+        parts.append(f"{len(chosen):,} of {count:,} samples drawn.")
     failed = int(np.count_nonzero(~run.ok[chosen]))
-    if failed:
-        parts.append(
-            f"{failed:,} of {len(chosen):,} samples failed (×)"
-            if not bands
-            else f"{failed:,} of {len(chosen):,} samples failed and are left out from then on"
-        )
-        parts[-1] += "."
+    if len(chosen) == 1 and failed:
+        parts.append(f"× {run.statuses[int(chosen[0])]}.")
+    elif failed:
+        parts.append(f"{failed:,} failed: {'left out from then on' if bands else 'end at a ×'}.")
     if drawn < total:
         parts.append(f"{drawn} of {total} panels shown; name the quantities to see others.")
     return " ".join(parts)
 
 
 def _grid(made: Sequence[Panel], *, stacked: bool, shown: bool) -> tuple[Figure, list[Axes]]:
-    """Panels below each other for one sample, else in columns; the time axis is shared."""
-    count = len(made)
-    columns = 1 if stacked or count == 1 else 2 if count <= 4 else 3
-    rows = -(-count // columns)
-    small = (
-        [0.6 if columns == 1 and count > 1 and panel.log else 1.0 for panel in made]
-        if columns == 1
-        else [1.0] * rows
+    """Panels below each other for one sample, else in columns; an error goes below, as wide as all."""
+    wide = made[-1:] if made[-1].log else []
+    above = len(made) - len(wide)
+    columns = 1 if stacked or above < 2 else 2 if above in (2, 4) else 3
+    rows = -(-above // columns)
+    heights = [1.0] * rows + [0.6 if above else 1.0] * len(wide)
+    size = (
+        (8.0, 1.0 + 2.3 * sum(heights)) if columns == 1 else (3.6 * columns + 1.4, 1.1 + 2.3 * sum(heights))
     )
-    width, height = (8.0, 1.0 + 2.3 * sum(small)) if columns == 1 else (4.4 * columns, 1.0 + 2.3 * rows)
-    figure = style.new_figure(width, height if count > 1 else 3.8, shown=shown)
-    axes = figure.subplots(rows, columns, sharex=True, squeeze=False, gridspec_kw={"height_ratios": small})
-    used = list(axes.ravel()[:count])
-    for ax in axes.ravel()[count:]:
-        ax.remove()
-    for k, ax in enumerate(used):
-        if k + columns >= count:
-            ax.set_xlabel("time [s]")
-            ax.tick_params(labelbottom=True)
-    return figure, used
+    figure = style.new_figure(size[0], max(size[1], 3.8), shown=shown)
+    grid = figure.add_gridspec(rows + len(wide), columns, height_ratios=heights)
+    axes: list[Axes] = []
+    for k in range(len(made)):
+        place = grid[k // columns, k % columns] if k < above else grid[rows, :]
+        axes.append(figure.add_subplot(place, sharex=axes[0] if axes else None))
+        lowest = k == len(made) - 1 if columns == 1 else k + columns >= above
+        axes[-1].tick_params(labelbottom=lowest)
+        if lowest:
+            axes[-1].set_xlabel("time [s]")
+    return figure, axes
 
 
 def _head(figure: Figure, run: Result, note: str) -> None:
@@ -154,12 +162,12 @@ def _head(figure: Figure, run: Result, note: str) -> None:
         figure.supxlabel(note, x=0.01, ha="left", fontsize=8, color="#555555")
 
 
-def draw_lines(ax: Axes, time: np.ndarray, rows: np.ndarray, labels: Sequence[str]) -> None:
-    """Lines with their names at the right end, or with a colour scale when they are many."""
+def draw_lines(ax: Axes, time: np.ndarray, rows: np.ndarray, labels: Sequence[str]) -> list[End]:
+    """Lines, with a colour scale when they are many; else their ends, where their names belong."""
     from matplotlib import colormaps
 
     many = len(rows) > LABELLED
-    ends: list[tuple[float, str, Any]] = []
+    ends: list[End] = []
     for k, row in enumerate(rows):
         colour = (
             colormaps[style.MANY](0.92 * k / (len(rows) - 1))
@@ -171,39 +179,63 @@ def draw_lines(ax: Axes, time: np.ndarray, rows: np.ndarray, labels: Sequence[st
         if not len(seen):
             continue
         marker = "o" if len(seen) == 1 else ""
-        ax.plot(time, row, dashes, color=colour, linewidth=0.9 if many else None, marker=marker, markersize=4)
+        ax.plot(
+            time,
+            row,
+            dashes,
+            color=colour,
+            linewidth=0.9 if many else None,
+            alpha=0.8 if many else 1,
+            marker=marker,
+            markersize=4,
+        )
         last = seen[-1]
         if last < len(time) - 1:
-            ax.plot(time[last], row[last], "x", color=colour, markersize=6, markeredgewidth=1.6)
+            ax.plot(
+                time[last], row[last], "x", color=colour, markersize=6, markeredgewidth=1.6, clip_on=False
+            )
         ends.append((float(row[last]), labels[k], colour))
     if not ends:
-        ax.text(0.5, 0.5, "no finite values", transform=ax.transAxes, ha="center", color="#555555")
-    elif many:
+        _nothing(ax)
+    if many and ends:
         _colour_scale(ax, labels)
-    elif len(rows) > 1:
-        _names(ax, ends)
+    return [] if many or len(rows) == 1 else ends
 
 
-def _names(ax: Axes, ends: list[tuple[float, str, Any]]) -> None:
+def draw_names(ax: Axes, ends: list[End]) -> None:
     """Names beside the ends of their lines, moved apart so that none covers another."""
+    if not ends:
+        return
     low, high = ax.get_ylim()
     ends = sorted(ends, key=lambda end: end[0])
     at = np.array([end[0] for end in ends])
     if ax.get_yscale() == "log":
         at, low, high = np.log(at), np.log(low), np.log(high)
-    box = ax.get_position()
-    gap = (
-        10.5 / 72 / (box.height * ax.figure.get_figheight() * 0.85)
-    )  # one line of text, as a part of the axis
-    at = np.clip((at - low) / (high - low), 0, 1)
-    for k in range(1, len(at)):
-        at[k] = max(at[k], at[k - 1] + gap)
-    ceiling = max(1.0, gap * (len(at) - 1))
-    for k in range(len(at) - 1, -1, -1):
-        at[k] = min(at[k], ceiling - gap * (len(at) - 1 - k))
+    gap = 10.5 / 72 * ax.figure.dpi / ax.get_window_extent().height  # one line of text, as a part of the axis
+    at = _apart(np.clip((at - low) / (high - low), 0, 1), gap)
     ax.set_ylim(ax.get_ylim())
     for (_, label, colour), height in zip(ends, at, strict=True):
-        ax.text(1.012, height, label, transform=ax.transAxes, va="center", color=colour, fontsize=8.5)
+        ax.text(
+            1.012,
+            height,
+            style.words(label, 32),
+            transform=ax.transAxes,
+            va="center",
+            color=colour,
+            fontsize=8.5,
+        )
+
+
+def _apart(at: np.ndarray, gap: float) -> np.ndarray:
+    """The nearest increasing places that lie at least `gap` apart: crowded ones spread about their middle."""
+    groups: list[list[float]] = []
+    for place in at - gap * np.arange(len(at)):
+        groups.append([float(place)])
+        while len(groups) > 1 and np.mean(groups[-2]) > np.mean(groups[-1]):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    steps = gap * np.arange(len(at))
+    spread = np.concatenate([np.full(len(g), np.mean(g)) for g in groups]) + steps
+    return np.maximum(np.minimum(spread, 1 - steps[::-1]), steps)  # and within the axis while there is room
 
 
 def _colour_scale(ax: Axes, labels: Sequence[str]) -> None:
@@ -216,8 +248,14 @@ def _colour_scale(ax: Axes, labels: Sequence[str]) -> None:
         ScalarMappable(Normalize(0, len(labels) - 1), colours), ax=ax, pad=0.015, aspect=14
     )
     ticks = np.unique(np.linspace(0, len(labels) - 1, 5).astype(int))
-    bar.set_ticks(list(ticks), labels=[labels[k] for k in ticks])
+    bar.set_ticks(ticks.tolist())
+    bar.ax.set_yticklabels([style.words(labels[k], 32) for k in ticks.tolist()])
     bar.outline.set_visible(False)  # type: ignore[operator]
+
+
+def _nothing(ax: Axes) -> None:
+    said = "zero" if ax.get_yscale() == "log" else "no finite values"
+    ax.text(0.5, 0.5, said, transform=ax.transAxes, ha="center", color="#555555")
 
 
 def draw_bands(ax: Axes, time: np.ndarray, panel: Panel) -> None:
@@ -225,14 +263,14 @@ def draw_bands(ax: Axes, time: np.ndarray, panel: Panel) -> None:
     values = panel.lines[0].values
     keep = slice(None)
     if values.size > 20_000_000:
-        keep = np.unique(np.linspace(0, len(time) - 1, 500).astype(int))
+        keep = np.unique(np.linspace(0, len(time) - 1, 250).astype(int))
     q05, q25, q50, q75, q95 = quantiles(values[:, keep], BANDS)
     t, colour = time[keep], style.PALETTE[0]
     ax.fill_between(t, q05, q95, color=colour, alpha=0.18, linewidth=0)
     ax.fill_between(t, q25, q75, color=colour, alpha=0.38, linewidth=0)
     ax.plot(t, q50, color=colour, marker="o" if len(t) == 1 else "", markersize=4)
     if not np.any(np.isfinite(q50)):
-        ax.text(0.5, 0.5, "no finite values", transform=ax.transAxes, ha="center", color="#555555")
+        _nothing(ax)
 
 
 def quantiles(values: np.ndarray, parts: Sequence[float], room: int = 4_000_000) -> np.ndarray:
@@ -241,11 +279,10 @@ def quantiles(values: np.ndarray, parts: Sequence[float], room: int = 4_000_000)
     found = np.full((len(parts), times), np.nan)
     step = max(1, room // max(1, count))
     for start in range(0, times, step):
-        block = np.ascontiguousarray(values[:, start : start + step])
+        block = np.ascontiguousarray(values[:, start : start + step].T)
         there = np.isfinite(block)
-        if there.all():
-            found[:, start : start + step] = np.quantile(block, parts, axis=0)
-            continue
-        for k in np.flatnonzero(there.any(axis=0)):
-            found[:, start + k] = np.quantile(block[there[:, k], k], parts)
+        for k, row in enumerate(block):
+            row = row if there[k].all() else row[there[k]]
+            if len(row):
+                found[:, start + k] = np.quantile(row, parts, overwrite_input=True)
     return found

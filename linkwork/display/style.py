@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444")
 MANY = "viridis"
 
-LOOK = {
+LOOK: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.size": 9,
     "axes.titlesize": 9.5,
@@ -64,6 +64,11 @@ WORDS = {
     "s": "time",
 }
 TITLES = {"q": "Coordinates", "v": "Speeds", "v_dot": "Accelerations", "tau": "Joint forces"}
+TITLES |= {
+    "kinetic_energy": "Kinetic energy",
+    "potential_energy": "Potential energy",
+    "work": "Work of forces",
+}
 RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -84,7 +89,7 @@ def words(text: str, longest: int = 48) -> str:
 
 
 def unit(text: str) -> str:
-    """ "rad/s^2" as "rad/s²"; no unit as a dash."""
+    """Powers raised, "rad/s^2" as "rad/s²"; no unit as a dash."""
     head, *powers = (text or "").strip().split("^")
     for power in powers:
         size = len(power) - len(power.lstrip("-0123456789"))
@@ -93,15 +98,14 @@ def unit(text: str) -> str:
 
 
 def axis_label(units: str) -> str:
-    """ "rad/s" as "angular speed [rad/s]"."""
+    """What the axis shows, in words: "angular speed [rad/s]"."""
     word = WORDS.get(units.strip(), "value")
     return words(f"{word} [{unit(units)}]")
 
 
 def title(name: str, frame: str | None = None) -> str:
-    """ "tool.position" as "Tool position, in world"; names of bodies and joints keep their spelling."""
-    text = TITLES.get(name) or name.replace("_", " ").replace(".", " ")
-    return words(text[:1].upper() + text[1:] + (f", in {frame}" if frame else ""))
+    """Coordinates for "q"; other names as they are called, with their frame: "tool.position, in world"."""
+    return words(TITLES.get(name, name) + (f", in {frame}" if frame else ""))
 
 
 def new_figure(width: float, height: float, *, shown: bool) -> Figure:

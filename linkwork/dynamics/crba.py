@@ -61,15 +61,17 @@ def forward(model: Model, q: SX, v: SX, tau: SX, f_ext: SX | None = None, t: SX 
 
 
 def solve_branches(M: SX, b: SX) -> SX:
-    """M⁻¹ b by M = Lᵀ d L, from the tips inwards, so that zeros between branches stay zeros (Featherstone, table 8.?)."""
+    """M⁻¹ b by M = Lᵀ d L, from the tips inwards, so that zeros between branches stay zeros (Featherstone 2008, section 6.5)."""
     n = M.shape[0]
     H = [[M[i, j] for j in range(i + 1)] for i in range(n)]
     zero = [[e.is_constant() and float(e) == 0.0 for e in row] for row in H]
+    inverse = [SX(0)] * n
     for k in reversed(range(n)):
+        inverse[k] = 1 / H[k][k]
         for i in reversed(range(k)):
             if zero[k][i]:
                 continue
-            a = H[k][i] / H[k][k]
+            a = H[k][i] * inverse[k]
             for j in range(i + 1):
                 if not zero[k][j]:
                     H[i][j] = H[i][j] - a * H[k][j]
@@ -81,7 +83,7 @@ def solve_branches(M: SX, b: SX) -> SX:
             if not zero[i][j]:
                 x[j] = x[j] - H[i][j] * x[i]
     for i in range(n):  # d, then L
-        x[i] = x[i] / H[i][i]
+        x[i] = x[i] * inverse[i]
         for j in range(i):
             if not zero[i][j]:
                 x[i] = x[i] - H[i][j] * x[j]

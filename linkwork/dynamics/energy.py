@@ -28,7 +28,9 @@ def kinetic_energy(model: Model, q: SX, v: SX, t: SX | None = None) -> SX:
 def gravity_energy(model: Model, q: SX, t: SX | None = None) -> SX:
     """−Σ m g · r_centre [J], zero with all centres at the world's origin."""
     g, bodies = vector(model.gravity), poses(model, q, t)
-    return -sum((ca.dot(g, bodies[i].m * bodies[i].r + bodies[i].R @ bodies[i].md) for i in model.tree), SX(0))
+    return -sum(
+        (ca.dot(g, bodies[i].m * bodies[i].r + bodies[i].R @ bodies[i].md) for i in model.tree), SX(0)
+    )
 
 
 @returns("spring_energy")

@@ -42,7 +42,9 @@ class State:
     def _joint(self, name: str, slices: tuple[slice, ...], x: SX) -> SX:
         joint, _, component = name.partition(".") if name not in self._model.joint_index else (name, "", "")
         if joint not in self._model.joint_index:
-            raise ModelError(f"a law reads an unknown joint '{name}'", fix=nearest(name, self._model.joint_index))
+            raise ModelError(
+                f"a law reads an unknown joint '{name}'", fix=nearest(name, self._model.joint_index)
+            )
         i = self._model.joint_index[joint]
         own, kind = x[slices[i]], self._model.kind(i)
         if not component:
@@ -79,7 +81,9 @@ class State:
     def constant(self, name: str) -> Any:
         """A named constant of the model; it may be a parameter."""
         if name not in self._model.constants:
-            raise ModelError(f"a law reads an unknown constant '{name}'", fix=nearest(name, self._model.constants))
+            raise ModelError(
+                f"a law reads an unknown constant '{name}'", fix=nearest(name, self._model.constants)
+            )
         return self._model.constants[name]
 
 
@@ -103,7 +107,11 @@ def _passive(model: Model, q: SX, v: SX) -> dict[str, SX]:
         for i in model.tree:
             joint, own = model.joint(i), speeds[model.v_slices[i]]
             for k, x in enumerate(getattr(joint, word)):
-                tau.append(-x * (own[k] if word == "damping" else ca.tanh(own[k] / joint.friction_speed)) if _there(x) else SX(0))
+                tau.append(
+                    -x * (own[k] if word == "damping" else ca.tanh(own[k] / joint.friction_speed))
+                    if _there(x)
+                    else SX(0)
+                )
         sums[word] = gather(model, ca.vertcat(*tau))
     if any(_there(x) for i in model.tree for x in model.joint(i).stiffness):
         sums["springs"] = _spring_forces(model, q)
@@ -124,7 +132,11 @@ def _there(x: Any) -> bool:
 def _of_law(model: Model, name: str, said: Any, where: Any, state: State) -> Applied:
     """Sort what a law returned into joint forces and body wrenches."""
     if not isinstance(said, Mapping):
-        raise ModelError(f"law '{name}' returned {type(said).__name__}, not a dictionary", where=where, fix="return {joint or marker name: force}")
+        raise ModelError(
+            f"law '{name}' returned {type(said).__name__}, not a dictionary",
+            where=where,
+            fix="return {joint or marker name: force}",
+        )
     tau = zeros(model.v_slices[-1].stop, 1)
     f_ext = None
     for target, value in said.items():
@@ -132,11 +144,19 @@ def _of_law(model: Model, name: str, said: Any, where: Any, state: State) -> App
         if target in model.joint_index:
             rows = model.v_slices[model.joint_index[target]]
             if value.numel() != rows.stop - rows.start:
-                raise ModelError(f"law '{name}' gives joint '{target}' {value.numel()} forces", where=where, fix=f"give {rows.stop - rows.start}, one per freedom")
+                raise ModelError(
+                    f"law '{name}' gives joint '{target}' {value.numel()} forces",
+                    where=where,
+                    fix=f"give {rows.stop - rows.start}, one per freedom",
+                )
             tau[rows] = tau[rows] + value
         elif target in model.markers:
             if value.numel() not in (3, 6):
-                raise ModelError(f"law '{name}' gives '{target}' {value.numel()} numbers", where=where, fix="give a force (3) or a force and a moment (6), world axes")
+                raise ModelError(
+                    f"law '{name}' gives '{target}' {value.numel()} numbers",
+                    where=where,
+                    fix="give a force (3) or a force and a moment (6), world axes",
+                )
             f_ext = SX.zeros(len(model.bodies) - 1, 6) if f_ext is None else f_ext
             i, _, r = kinematics.find(model, target)
             if i:
@@ -145,7 +165,11 @@ def _of_law(model: Model, name: str, said: Any, where: Any, state: State) -> App
                 moment = (R.T @ value[3:] if value.numel() == 6 else 0) + cross(r, force)
                 f_ext[i - 1, :] = f_ext[i - 1, :] + ca.vertcat(force, moment).T
         else:
-            raise ModelError(f"law '{name}' acts on '{target}', which is no joint, body or marker", where=where, fix=nearest(target, [*model.joint_index, *model.markers]))
+            raise ModelError(
+                f"law '{name}' acts on '{target}', which is no joint, body or marker",
+                where=where,
+                fix=nearest(target, [*model.joint_index, *model.markers]),
+            )
     return Applied(name, gather(model, tau), f_ext)
 
 

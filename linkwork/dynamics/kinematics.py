@@ -61,7 +61,9 @@ def moving(model: Model, q: SX, v: SX, t: SX | None = None, v_dot: SX | None = N
 def find(model: Model, frame: str) -> tuple[int, SX, SX]:
     """Body, rotation and origin (in the body) of a named frame."""
     if frame not in model.markers:
-        raise ModelError(f"the model '{model.name}' has no body or marker '{frame}'", fix=nearest(frame, model.markers))
+        raise ModelError(
+            f"the model '{model.name}' has no body or marker '{frame}'", fix=nearest(frame, model.markers)
+        )
     i, marker = model.markers[frame]
     return i, matrix(marker.rotation), vector(marker.position)
 
@@ -111,7 +113,9 @@ def jacobian(model: Model, q: SX, frame: str, told: str = "mixed", t: SX | None 
         b, cols = bodies[i], model.v_slices[i]
         if model.kind(i).nv:
             angular = b.R @ b.S[3:, :]
-            linear = b.R @ b.S[:3, :] + ca.horzcat(*[cross(angular[:, c], at - b.r) for c in range(angular.shape[1])])
+            linear = b.R @ b.S[:3, :] + ca.horzcat(
+                *[cross(angular[:, c], at - b.r) for c in range(angular.shape[1])]
+            )
             J[:3, cols], J[3:, cols] = linear, angular
         i = model.parent[i]
     if model.coupled:

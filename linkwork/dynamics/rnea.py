@@ -60,7 +60,9 @@ def rnea(model: Model, q: SX, v: SX, v_dot: SX, f_ext: SX | None = None, t: SX |
 
 
 @returns("wrenches", "base_wrench")
-def wrenches(model: Model, q: SX, v: SX, v_dot: SX, f_ext: SX | None = None, t: SX | None = None) -> tuple[SX, SX]:
+def wrenches(
+    model: Model, q: SX, v: SX, v_dot: SX, f_ext: SX | None = None, t: SX | None = None
+) -> tuple[SX, SX]:
     """Wrench of every joint on its body (bodies × 6, [force; moment] at the body's origin in body axes), and the wrench
     on the base (6, at the world's origin in world axes)."""
     bodies = motion(model, q, v, v_dot, f_ext, t)

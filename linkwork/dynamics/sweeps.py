@@ -23,13 +23,16 @@ from linkwork.model.model import Model
 from linkwork.spatial import SX, Transform, matrix, rigid_inertia, skew, symmetric, vector, zeros
 
 Results = Mapping[str, SX]
+SYMMETRIC = frozenset({"W", "M_up", "M_c"})  # results that are symmetric matrices; half of them need storing
 
 
 @dataclass(frozen=True)
 class Sweep:
     direction: Literal["outward", "inward"]
     step: Callable[[Any, Any], Results]
-    passes: Mapping[str, tuple[int, int]] | tuple[()] = ()  # inward: name → shape of what is summed in the parent
+    passes: (
+        Mapping[str, tuple[int, int]] | tuple[()]
+    ) = ()  # inward: name → shape of what is summed in the parent
 
 
 class Link(SimpleNamespace):
@@ -41,10 +44,11 @@ class Link(SimpleNamespace):
     """
 
 
-def link(joint: Joint, body: Body, q: SX, v: SX, t: SX, **given: SX) -> Link:
+def link(joint: Joint, body: Body, q: SX, v: SX, t: SX, turn: SX | None = None, **given: SX) -> Link:
+    """`turn`: the joint's rotation when it is known already, so that its sines need not be formed again."""
     motion = KINDS[joint.kind].motion(joint, q, v, t)
     place = matrix(joint.rotation)
-    X = Transform(motion.R, place, vector(joint.position) + place @ motion.p)
+    X = Transform(motion.R if turn is None else turn, place, vector(joint.position) + place @ motion.p)
     m, md, I = body_inertia(body)
     return Link(
         X=X,

@@ -17,6 +17,7 @@ Vector = tuple[Number, Number, Number]
 Matrix = tuple[Vector, Vector, Vector]  # rows
 
 ORIGIN: Vector = (0.0, 0.0, 0.0)
+NO_INERTIA = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 UNTURNED: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
@@ -24,14 +25,16 @@ UNTURNED: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 class Inertial:
     """One part of a body's mass: its centre in body axes, its inertia about that centre in body axes.
 
-    `inertia` is (xx, yy, zz, xy, xz, yz) of the tensor, i.e. xy is the entry I[0, 1] (minus the product ∫xy dm).
+    `inertia` is (xx, yy, zz, xy, xz, yz) of the tensor, i.e. xy is the entry I[0, 1] (minus ∫xy dm).
+    `unchecked`: taken as given, though no solid may have such moments (some files; a Note tells).
     """
 
     mass: Number
     centre: Vector = ORIGIN
-    inertia: tuple[Number, Number, Number, Number, Number, Number] = (0.0,) * 6
+    inertia: tuple[Number, Number, Number, Number, Number, Number] = NO_INERTIA
     name: str = ""
     source: Place | None = None
+    unchecked: bool = False
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,7 @@ class Marker:
 
 @dataclass(frozen=True)
 class Visual:
-    """A shape to be seen. `size`: box (x, y, z), sphere (radius,), cylinder and capsule (radius, length), mesh scale."""
+    """A shape to be seen. `size`: box x, y, z; sphere radius; cylinder, capsule radius, length; mesh scale."""
 
     shape: Literal["box", "sphere", "cylinder", "capsule", "mesh"]
     size: tuple[float, ...]
@@ -80,13 +83,13 @@ class Coupling:
 class Joint:
     """How `child` is carried by `parent`.
 
-    position, rotation   joint frame in the parent body (rotation: joint axes → parent axes); the child's frame
-                         coincides with the joint frame at zero coordinates
-    axis, axis2          unit vectors in joint axes; `axis2` is the universal joint's second axis, fixed in the child
+    position, rotation   joint frame in the parent body (rotation: joint axes → parent axes); the child's
+                         frame coincides with the joint frame at zero coordinates
+    axis, axis2          unit vectors in joint axes; `axis2`: the universal joint's second, fixed in the child
     pitch                helical: advance per radian [m/rad]
     damping, stiffness, rest, friction, armature, lower, upper, effort, velocity
-                         one number per freedom (a single one serves all freedoms when given as a scalar at the door)
-    friction             largest dry-friction force [N or N·m]; smoothed as friction · tanh(v / friction_speed)
+                         one number per freedom (a single one given at the door serves them all)
+    friction             largest dry-friction force [N or N·m]; smoothed: friction · tanh(v / friction_speed)
     """
 
     name: str
@@ -102,7 +105,7 @@ class Joint:
     stiffness: tuple[Number, ...] = ()
     rest: tuple[Number, ...] = ()
     friction: tuple[Number, ...] = ()
-    friction_speed: Number = 1e-3
+    friction_speed: Number = 1e-2
     armature: tuple[Number, ...] = ()
     lower: tuple[float, ...] = ()
     upper: tuple[float, ...] = ()
@@ -117,8 +120,8 @@ class Joint:
 class Law:
     """A force or control law written in Python, traced into the kernel.
 
-    `function(state)` reads named states from `state` and returns a dictionary: joint name → generalised force, or
-    marker / body name → force (3) or wrench (6) in world axes.
+    `function(state)` reads named states from `state` and returns a dictionary: joint name → generalised
+    force, or marker / body name → force (3) or wrench (6) in world axes.
     """
 
     name: str

@@ -54,6 +54,7 @@ class Kind:
     q_dot: Callable[[SX, SX], SX] = lambda q, v: v
     step: Callable[[SX, SX], SX] = lambda q, dv: q + dv
     difference: Callable[[SX, SX], SX] = lambda q0, q1: q1 - q0
+    plane: bool = False  # `axis` is used as plain numbers, so joints of different axes never share code
 
     @property
     def nq(self) -> int:
@@ -210,8 +211,11 @@ KINDS: dict[str, Kind] = {
             (("x", "m"), ("y", "m"), ("angle", "rad")),
             (("x_rate", "m/s"), ("y_rate", "m/s"), ("angle_rate", "rad/s")),
             _planar,
+            plane=True,
         ),
         Kind("spherical", _QUAT, _OMEGA, _spherical, 0, _quaternion_rate, _turn, _turn_between),
-        Kind("free", _POSITION + _QUAT, _VELOCITY + _OMEGA, _free, 3, _free_rate, _free_step, _free_difference),
+        Kind(
+            "free", _POSITION + _QUAT, _VELOCITY + _OMEGA, _free, 3, _free_rate, _free_step, _free_difference
+        ),
     )
 }

@@ -31,7 +31,7 @@ class Model:
     folder: str = "."
     source: Place | None = None
 
-    # --- the tree -----------------------------------------------------------------------------------------------
+    # --- the tree ---
     @property
     def tree(self) -> range:
         """Bodies from the root outwards; `reversed` of it goes inwards."""
@@ -46,7 +46,14 @@ class Model:
         return KINDS[self.joint(i).kind]
 
     def children(self, i: int) -> list[int]:
-        return [j for j in self.tree if self.parent[j] == i]
+        return self._children[i]
+
+    @cached_property
+    def _children(self) -> list[list[int]]:
+        below: list[list[int]] = [[] for _ in self.bodies]
+        for j in self.tree:
+            below[self.parent[j]].append(j)
+        return below
 
     @cached_property
     def body_index(self) -> dict[str, int]:
@@ -63,7 +70,7 @@ class Model:
         found.update({m.name: (i, m) for i, b in enumerate(self.bodies) for m in b.markers})
         return found
 
-    # --- coordinates of all joints, and of the independent ones ----------------------------------------------------
+    # --- coordinates of all joints, and of the independent ones ---
     @cached_property
     def q_slices(self) -> tuple[slice, ...]:
         return tuple(self._slices("nq"))
@@ -132,7 +139,7 @@ class Model:
         """Does any joint follow a prescribed motion, so that the equations contain time?"""
         return any(self.joint(i).motion is not None for i in self.tree)
 
-    # --- numbers by name ---------------------------------------------------------------------------------------------
+    # --- numbers by name ---
     @cached_property
     def values(self) -> dict[str, Any]:
         """Every free number by name: `gravity.z`, `payload.mass`, `elbow.damping`, `elbow.position.x`, …"""
@@ -144,7 +151,10 @@ class Model:
         `model.replace({"payload.mass": 3.0})`, `model.replace(gravity=(0, 0, 0))`.
         """
         if wrong := set(fields) - set(self.__dataclass_fields__):
-            raise ModelError(f"a model has no table '{sorted(wrong)[0]}'", fix=nearest(sorted(wrong)[0], self.__dataclass_fields__))
+            raise ModelError(
+                f"a model has no table '{sorted(wrong)[0]}'",
+                fix=nearest(sorted(wrong)[0], self.__dataclass_fields__),
+            )
         if "parameters" in fields:
             for name in fields["parameters"]:
                 self.require_number(name)
@@ -153,16 +163,18 @@ class Model:
 
     def require_number(self, name: str) -> None:
         if name not in self.values:
-            raise ModelError(f"the model '{self.name}' has no number '{name}'", fix=nearest(name, self.values))
+            raise ModelError(
+                f"the model '{self.name}' has no number '{name}'", fix=nearest(name, self.values)
+            )
 
     def check(self) -> Model:
         """Check every number again (for a model changed by `replace`); returns the model, raises ModelError."""
-        from linkwork.model.build import check_numbers
+        from linkwork.model.check import check_numbers
 
         check_numbers(self)
         return self
 
-    # --- to be read ------------------------------------------------------------------------------------------------
+    # --- to be read ---
     def __str__(self) -> str:
         from linkwork.model.show import tree_text
 

@@ -1,4 +1,4 @@
-"""Every number of a model by name, read and written back. The names are those of errors, parameters and legends."""
+"""Every number of a model by name, read and written back. The names serve errors, parameters and legends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _vector(owner: str, path: Path, count: tuple[str, ...] = AXES) -> Iterator[t
         yield f"{owner}.{axis}", (*path, k)
 
 
-def _of_body(body: Body, at: Path) -> Iterator[tuple[str, Path]]:
+def _of_body(body: Body, at: Path, joints: Mapping[str, int]) -> Iterator[tuple[str, Path]]:
     for k, part in enumerate(body.inertials):
         owner = body.name if len(body.inertials) == 1 else f"{body.name}.{part.name or k + 1}"
         path = (*at, "inertials", k)
@@ -32,7 +32,8 @@ def _of_body(body: Body, at: Path) -> Iterator[tuple[str, Path]]:
         yield from _vector(f"{owner}.centre", (*path, "centre"))
         yield from _vector(f"{owner}.inertia", (*path, "inertia"), INERTIA)
     for k, marker in enumerate(body.markers):
-        yield from _vector(f"{marker.name}.position", (*at, "markers", k, "position"))
+        owner = f"{body.name}.{marker.name}" if marker.name in joints else marker.name
+        yield from _vector(f"{owner}.position", (*at, "markers", k, "position"))
 
 
 def _of_joint(joint: Joint, at: Path) -> Iterator[tuple[str, Path]]:
@@ -52,13 +53,30 @@ def _of_joint(joint: Joint, at: Path) -> Iterator[tuple[str, Path]]:
 
 
 def paths(model: Model) -> dict[str, Path]:
+    """Name → where it is. A marker that shares its name with a joint is told with its body: `arm.elbow.position.x`."""
     found: dict[str, Path] = dict(_vector("gravity", ("gravity",)))
     found.update({name: ("constants", name) for name in model.constants})
     for i, body in enumerate(model.bodies):
-        found.update(_of_body(body, ("bodies", i)))
+        for name, path in _of_body(body, ("bodies", i), model.joint_index):
+            _put(found, name, path)
+    for k, law in enumerate(model.laws):  # the numbers of ready-made laws
+        for word in getattr(law.function, "numbers", ()):
+            if isinstance(getattr(law.function, word), (float, int)) or hasattr(
+                getattr(law.function, word), "is_symbolic"
+            ):
+                _put(found, f"{law.name}.{word}", ("laws", k, "function", word))
     for i in model.tree:
-        found.update(_of_joint(model.joint(i), ("joints", i)))
+        for name, path in _of_joint(model.joint(i), ("joints", i)):
+            _put(found, name, path)
     return found
+
+
+def _put(found: dict[str, Path], name: str, path: Path) -> None:
+    if name in found:
+        raise ModelError(
+            f"two numbers of the model are both named '{name}'", fix="rename a body, joint or marker"
+        )
+    found[name] = path
 
 
 def _get(thing: Any, path: Path) -> Any:

@@ -37,7 +37,9 @@ def shell(radius: float, *, mass: float) -> Inertial:
     return _diagonal(mass, i, i, i)
 
 
-def cylinder(radius: float, length: float, *, mass: float | None = None, density: float | None = None) -> Inertial:
+def cylinder(
+    radius: float, length: float, *, mass: float | None = None, density: float | None = None
+) -> Inertial:
     """A solid cylinder along z."""
     return tube(radius, 0.0, length, mass=mass, density=density)
 
@@ -52,7 +54,9 @@ def tube(
     return _diagonal(m, across, across, m * square / 2)
 
 
-def capsule(radius: float, length: float, *, mass: float | None = None, density: float | None = None) -> Inertial:
+def capsule(
+    radius: float, length: float, *, mass: float | None = None, density: float | None = None
+) -> Inertial:
     """A solid cylinder of `length` along z with a half ball on each end."""
     rod, ball = math.pi * radius**2 * length, 4 / 3 * math.pi * radius**3
     m = _mass(mass, density, rod + ball)
@@ -90,7 +94,7 @@ def _diagonal(mass: float, xx: float, yy: float, zz: float) -> Inertial:
     return Inertial(mass, ORIGIN, (xx, yy, zz, 0.0, 0.0, 0.0))
 
 
-# --- tensors ------------------------------------------------------------------------------------------------------------
+# --- tensors ---
 def tensor(six: Sequence[float]) -> Array:
     xx, yy, zz, xy, xz, yz = six
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], float)

@@ -11,30 +11,46 @@ if TYPE_CHECKING:
     from linkwork.model.model import Model
 
 
+LONGEST = 1000  # bodies shown
+DEEPEST = 90  # columns of indentation
+
+
 def tree_text(model: Model) -> str:
     masses = [sum(float(p.mass) for p in b.inertials) for b in model.bodies]
     g = ", ".join(f"{float(e):g}" for e in model.gravity)
     head = (
-        f"{model.name}: {len(model.bodies) - 1} bodies, {model.nv} degrees of freedom (nq {model.nq}, nv {model.nv}), "
+        f"{model.name}: {len(model.bodies) - 1} bodies, {model.nv} degrees of freedom "
+        f"(nq {model.nq}, nv {model.nv}), "
         f"mass {sum(masses[1:]):.6g} kg, gravity ({g}) m/s^2"
     )
     lines = [head, model.bodies[0].name]
-    below: dict[int, list[int]] = {i: [] for i in range(len(model.bodies))}
-    for i in model.tree:
-        below[model.parent[i]].append(i)
-    stack = [(child, "", k == len(below[0]) - 1) for k, child in reversed(list(enumerate(below[0])))]
+    stack = [(i, "", last) for i, last in _turned(model.children(0))]
     while stack:  # a loop, not recursion: chains may be very long
         i, indent, last = stack.pop()
+        if len(lines) > LONGEST:
+            lines.append(f"… and {len(model.bodies) - LONGEST} more bodies")
+            break
         joint = model.joint(i)
-        lines.append(f"{indent}{'└─' if last else '├─'} {joint.name} [{_joint(joint)}] → {model.bodies[i].name} ({masses[i]:.4g} kg)")
-        deeper = indent + ("   " if last else "│  ") if len(indent) < 240 else indent
-        kids = below[i]
-        stack.extend((kid, deeper, k == len(kids) - 1) for k, kid in reversed(list(enumerate(kids))))
+        lines.append(
+            f"{indent}{'└─' if last else '├─'} {joint.name} [{_joint(joint)}] → "
+            f"{model.bodies[i].name} ({masses[i]:.4g} kg)"
+        )
+        deeper = indent + ("   " if last else "│  ")
+        if len(indent) >= DEEPEST:
+            deeper = indent
+        stack.extend((kid, deeper, final) for kid, final in _turned(model.children(i)))
     if model.parameters:
-        lines.append("parameters: " + ", ".join(f"{p} = {float(model.values[p]):g}" for p in model.parameters))
+        lines.append(
+            "parameters: " + ", ".join(f"{p} = {float(model.values[p]):g}" for p in model.parameters)
+        )
     if model.laws:
         lines.append("laws: " + ", ".join(law.name for law in model.laws))
     return "\n".join(lines)
+
+
+def _turned(children: list[int]) -> list[tuple[int, bool]]:
+    """(child, is it the last?), last one first."""
+    return [(child, k == 0) for k, child in enumerate(reversed(children))]
 
 
 def _joint(joint: Joint) -> str:
@@ -47,5 +63,7 @@ def _joint(joint: Joint) -> str:
     if any(math.isfinite(x) for x in (*joint.lower, *joint.upper)):
         words.append(", ".join(f"{a:g} … {b:g}" for a, b in zip(joint.lower, joint.upper, strict=True)))
     if joint.coupling is not None:
-        words.append(f"= {float(joint.coupling.ratio):g} · {joint.coupling.leader} + {float(joint.coupling.offset):g}")
+        words.append(
+            f"= {float(joint.coupling.ratio):g} · {joint.coupling.leader} + {float(joint.coupling.offset):g}"
+        )
     return ", ".join(words)

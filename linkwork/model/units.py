@@ -1,10 +1,10 @@
 """Quantities with units, read at the door: `quantity("120 mm", "m")` is 0.12.
 
-A unit is names joined by `*` (or a space, or `·`) and `/`, with whole powers and brackets: `kg*m^2`, `N*m/(rad/s)`.
-`*` and `/` bind equally, from left to right. A number without a unit is in SI units.
+A unit is names joined by `*` (or a space, or `·`) and `/`, with whole powers and brackets: `kg*m^2`,
+`N*m/(rad/s)`. `*` and `/` bind equally, from left to right. A number without a unit is in SI units.
 
-Angles are a dimension of their own: `5 mm/rev` is a helical pitch, `5 mm` is not. Only where mass is involved may the
-radian be left out: a torsional damper may be `3 N*m*s` or `3 N*m*s/rad`.
+Angles are a dimension of their own: `5 mm/rev` is a helical pitch, `5 mm` is not. Only where mass is involved may
+the radian be left out: a torsional damper may be `3 N*m*s` or `3 N*m*s/rad`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import math
 import re
 from fractions import Fraction
 from functools import lru_cache
-from numbers import Real
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from linkwork.errors import ModelError, Place, nearest
 
@@ -71,7 +72,10 @@ UNITS: dict[str, Unit] = {
     "kJ": _unit(1000, 2, 1, -2),
     "W": _unit(1, 2, 1, -3),
     "kW": _unit(1000, 2, 1, -3),
-    **{name: _unit(size, -1, 1, -2) for name, size in (("Pa", 1), ("kPa", 1000), ("MPa", "1e6"), ("GPa", "1e9"))},
+    **{
+        name: _unit(size, -1, 1, -2)
+        for name, size in (("Pa", 1), ("kPa", 1000), ("MPa", "1e6"), ("GPa", "1e9"))
+    },
     "g0": _unit(_G0, 1, 0, -2),
 }
 
@@ -104,18 +108,24 @@ def quantity(
 ) -> float:
     """A number in SI units. `given`: a number (SI already) or text such as "15 deg".
 
-    `dimension`: the SI unit of what is expected ("m", "N*m/rad" …); None takes any. `infinite`: may it be infinite?
+    `dimension`: the SI unit of what is expected ("m", "N*m/rad" …); None takes any. `infinite`: may it be?
     """
+    if type(given) is float and -math.inf < given < math.inf:
+        return given
     if isinstance(given, str):
         value = _read(given, dimension, where, what)
-    elif isinstance(given, Real) and not isinstance(given, bool) and type(given).__name__ != "bool_":
-        value = float(given) if not isinstance(given, int) or abs(given) < 10**300 else math.inf
+    elif isinstance(given, (int, float, np.number)) and not isinstance(given, bool):
+        value = float(given) if not isinstance(given, int) or abs(given) < 2**1000 else math.inf
     else:
         raise ModelError(
-            f"{what} is {_shown(given)}, not a number", where=where, fix=f"give {_wanted(dimension)}, e.g. {_example(dimension)}"
+            f"{what} is {_shown(given)}, not a number",
+            where=where,
+            fix=f"give {_wanted(dimension)}, e.g. {_example(dimension)}",
         )
     if math.isnan(value) or (math.isinf(value) and not infinite):
-        raise ModelError(f"{what} is {value}, not a finite number", where=where, fix=f"give {_wanted(dimension)}")
+        raise ModelError(
+            f"{what} is {value}, not a finite number", where=where, fix=f"give {_wanted(dimension)}"
+        )
     return value
 
 
@@ -126,14 +136,20 @@ def unit_factor(unit: str, dimension: str | None, where: Where = None, what: str
 
 def _read(text: str, dimension: str | None, where: Where, what: str) -> float:
     if len(text) > LONGEST:
-        raise ModelError(f"{what} is a text of {len(text)} characters, not a number", where=where, fix="give a number and a unit")
+        raise ModelError(
+            f"{what} is a text of {len(text)} characters, not a number",
+            where=where,
+            fix="give a number and a unit",
+        )
     text = text.replace("−", "-").strip()
     match = _NUMBER.match(text)
     if match is None:
         if text.lower().lstrip("+-.") in ("inf", "infinity", "nan"):
             return float(text.replace(".", ""))
         raise ModelError(
-            f"{what} is '{text}', not a number", where=where, fix=f"give {_wanted(dimension)}, e.g. {_example(dimension)}"
+            f"{what} is '{text}', not a number",
+            where=where,
+            fix=f"give {_wanted(dimension)}, e.g. {_example(dimension)}",
         )
     plain = float(match[1])
     rest = text[match.end() :]
@@ -233,7 +249,7 @@ def _product(tokens: list[str], at: int, depth: int) -> tuple[Unit, int]:
     return Unit(factor, (powers[0], powers[1], powers[2], powers[3])), at
 
 
-# --- words for messages -------------------------------------------------------------------------------------------------
+# --- words for messages ---
 def _kind(dimension: str | None) -> str:
     return "any kind" if dimension is None else KINDS_OF_QUANTITY.get(dimension, f"the kind {dimension}")
 
@@ -246,7 +262,14 @@ def _wanted(dimension: str | None) -> str:
 
 
 def _example(dimension: str | None) -> str:
-    samples = {"m": "120 mm", "rad": "15 deg", "m/rad": "5 mm/rev", "rad/s": "30 rpm", "1": "0.5", "kg": "250 g"}
+    samples = {
+        "m": "120 mm",
+        "rad": "15 deg",
+        "m/rad": "5 mm/rev",
+        "rad/s": "30 rpm",
+        "1": "0.5",
+        "kg": "250 g",
+    }
     return f"'{samples.get(dimension or '', f'2.5 {dimension}' if dimension else '2.5 m')}'"
 
 

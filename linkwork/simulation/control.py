@@ -9,7 +9,7 @@ from enum import IntEnum
 
 import casadi as ca
 
-from .sheet import BIG, finite, traced
+from .sheet import finite, traced
 from .tableaux import Controller
 
 
@@ -21,7 +21,7 @@ class Status(IntEnum):
     DIVERGED = 2
     UNDERFLOW = 3
     TOO_MANY_STEPS = 4
-    NOT_RUN = 5
+    NOT_RUN = 6
 
 
 EPSILON = 2.220446049250313e-16
@@ -120,7 +120,13 @@ def judge_fixed() -> ca.Function:
     def formula(busy, sums, count, steps, status):
         accepted = ca.logic_and(busy, finite(sums))
         failed = ca.logic_and(busy, ca.logic_not(finite(sums)))
-        return [accepted, failed, count + accepted, steps + accepted, _choose(failed, int(Status.DIVERGED), status)]
+        return [
+            accepted,
+            failed,
+            count + accepted,
+            steps + accepted,
+            _choose(failed, int(Status.DIVERGED), status),
+        ]
 
     return traced("judge", (1,) * 5, formula)
 
@@ -158,7 +164,9 @@ def initial_step(order: int) -> ca.Function:
     def formula(h, d1, d2, norm, h_max, h0):
         slope, bend = ca.sqrt(d1 * norm), ca.sqrt(d2 * norm) / h
         steep = ca.fmax(slope, bend)
-        wanted = _choose(steep <= 1e-15, ca.fmax(1e-6, h * 1e-3), (0.01 / ca.fmax(steep, 1e-300)) ** (1 / order))
+        wanted = _choose(
+            steep <= 1e-15, ca.fmax(1e-6, h * 1e-3), (0.01 / ca.fmax(steep, 1e-300)) ** (1 / order)
+        )
         auto = ca.fmin(ca.fmin(100 * h, wanted), h_max)
         auto = _choose(ca.logic_and(finite(auto), auto > 0), auto, ca.fmin(1e-6, h_max))
         return [_choose(h0 > 0, ca.fmin(h0, h_max), auto)]
@@ -208,7 +216,3 @@ def rms_of_two(size: ca.SX, sums: ca.SX, norm: ca.SX) -> ca.SX:
 
 rms_of_two.sums = 2  # type: ignore[attr-defined]
 
-__all__ = [
-    "BIG",
-    "Status",
-]

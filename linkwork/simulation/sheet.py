@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ..compiler.program import Callee, Layout, Statement, View, call, callee
+from ..compiler.program import Callee, Layout, Statement, View, call, callee, for_rows
 
 RECORD = ("status", "t", "steps", "refused", "error_max", "bad", "events")
 """What is written down for each sample when it ends."""
@@ -96,8 +96,6 @@ class Sheet:
         if self.project is None:
             return []
         keep = traced("keep", (1,), lambda x: [x])
-        from ..compiler.program import for_rows
-
         return [
             call(self.project, (y,), (self.work,)),
             for_rows(self.n, keep, (self.work.each(),), (y.each(),)),

@@ -1,0 +1,120 @@
+"""From a graph to its machine code, by way of the disk if it has been made before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from time import perf_counter
+from typing import Any
+
+import casadi as ca
+
+from . import cache as disk
+from .layout import Driver
+from .lower import CHUNK, Lowered, lower
+from .machine import Code, assembly_text, compile_text, module_text
+from .running import RELEASING
+from .target import Target, host
+
+SECONDS_PER_OPERATION = 0.5e-9
+"""About what one operation takes on all lanes at once; it only serves to choose a number of threads."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The machine code of a function for one number of lanes."""
+
+    code: Code
+    driver: Driver
+    facts: dict[str, Any]
+    """Operations by kind, parts, seconds the making took; kept with the code."""
+    seconds: float
+    """What getting it took this time."""
+    cached: bool
+
+    @cached_property
+    def blocks(self) -> Callable[[int], None]:
+        """The driver on data that lies in lanes already."""
+        return RELEASING(self.code.address("blocks"))
+
+    @cached_property
+    def samples(self) -> Callable[[int], None]:
+        """The driver on samples one after the other; for one lane that is the same."""
+        return RELEASING(self.code.address("samples")) if self.driver.lanes > 1 else self.blocks
+
+    def work(self, blocks: int) -> float:
+        """Seconds that so many blocks take, roughly."""
+        return blocks * self.facts["operations"] * SECONDS_PER_OPERATION
+
+
+def name_of(fn: ca.Function, target: Target) -> str:
+    """The hash of all that the machine code of a function depends on."""
+    return disk.key("kernel", fn.serialize(), target, CHUNK)
+
+
+def build(fn: ca.Function, name: str, lanes: int, use_disk: bool) -> Variant:
+    """Machine code of a function and its drivers for a number of lanes."""
+    began = perf_counter()
+    entry_name = disk.key(name, lanes)
+    entry = disk.fetch(entry_name) if use_disk else None
+    cached = entry is not None
+    if entry is None:
+        text, lowered, driver = written(fn, lanes)
+        image = compile_text(text, host())
+        facts = _facts(lowered, perf_counter() - began)
+        entry = disk.Entry(image, facts)
+        if use_disk:
+            disk.store(entry_name, entry)
+    driver = driver_of(fn, lanes, entry.facts["scratch"])
+    code = Code(entry.image, driver.symbols())
+    return Variant(code, driver, entry.facts, perf_counter() - began, cached)
+
+
+def written(fn: ca.Function, lanes: int) -> tuple[str, Lowered, Driver]:
+    """The module of a kernel as IR text. Rows of matrices are in C order, as NumPy has them."""
+    lowered = lower(fn, "kernel", lanes, c_order=True)
+    driver = driver_of(fn, lanes, lowered.scratch)
+    return module_text([lowered], driver.text(), driver.declarations()), lowered, driver
+
+
+def assembly(fn: ca.Function, lanes: int) -> str:
+    """The module of a kernel as assembly text."""
+    return assembly_text(written(fn, lanes)[0], host())
+
+
+def driver_of(fn: ca.Function, lanes: int, scratch: int) -> Driver:
+    """The driver that fits a function."""
+    rows_in = tuple(fn.numel_in(k) for k in range(fn.n_in()))
+    rows_out = tuple(fn.numel_out(k) for k in range(fn.n_out()))
+    return Driver("kernel", lanes, rows_in, rows_out, scratch)
+
+
+def _facts(lowered: Lowered, seconds: float) -> dict[str, Any]:
+    return {
+        "operations": sum(lowered.counts.values()),
+        "counts": dict(lowered.counts.most_common()),
+        "constants": lowered.constants,
+        "parts": lowered.parts,
+        "scratch": lowered.scratch,
+        "seconds": seconds,
+    }
+
+
+def report(fn: ca.Function, variant: Variant) -> str:
+    """What became of a graph, in a few lines."""
+    facts, counts = variant.facts, variant.facts["counts"]
+    fused = sum(counts.get(kind, 0) for kind in ("fma", "fms", "fnma"))
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    origin = "from the cache" if variant.cached else "compiled"
+    return "\n".join(
+        [
+            f"{fn.name()} for {host()}",
+            f"  graph       {fn.n_instructions()} CasADi instructions",
+            f"  operations  {facts['operations']} on {variant.driver.lanes} lanes: {kinds}",
+            f"  fused       {fused} products with a sum",
+            f"  constants   {facts['constants']} folded into the code",
+            f"  code        {variant.code.size} bytes, {facts['parts']} parts, {facts['scratch']} scratch rows",
+            f"  built in    {facts['seconds']:.3f} s; this time {origin} in {variant.seconds:.3f} s",
+        ]
+    )

@@ -1,0 +1,256 @@
+"""Sweeps over tables → LLVM IR: each step lowered once, called in a loop over the bodies. Build time knows no length.
+
+The function has the shape of any lowered function, `void @symbol(ptr %in…, ptr %out…, ptr %w)`; records lie in scratch,
+one after the other, the world's first. The tables are too long to be text: the module has a global pointer for each,
+which whoever links it sets (`data`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from .lower import Lowered, lower
+
+COLUMNS = 5  # group, parent, offset in q, offset in v, first number of the table
+
+
+@dataclass(frozen=True, eq=False)
+class RolledFunction:
+    """A callee made of sweeps; the fields are those of `dynamics.rolled.Rolled`, which says what they mean.
+
+    `by[name]`: "q" or "v", at which of a body's two offsets an argument is taken.
+    """
+
+    name: str
+    inputs: tuple[tuple[str, int], ...]
+    outputs: tuple[tuple[str, int], ...]
+    by: dict[str, str]
+    steps: tuple[tuple[Any, ...], ...]
+    inward: tuple[bool, ...]
+    zeroed: tuple[tuple[int, int], ...]
+    record: int
+    root: np.ndarray
+    bodies: np.ndarray
+    table: np.ndarray
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of the code and of the number of bodies, not of the tables: those are no part of the machine code."""
+        parts = [self.name, self.inputs, self.outputs, sorted(self.by.items()), self.inward, self.zeroed, self.record, len(self.bodies)]
+        digest = hashlib.sha256(repr(parts).encode())
+        for sweep in self.steps:
+            for step in sweep:
+                digest.update(step.function.serialize().encode())
+                digest.update(repr((step.inputs, step.outputs)).encode())
+        return digest.hexdigest()
+
+    def key(self) -> object:
+        return id(self)
+
+    def label(self) -> str:
+        return self.name
+
+    def rows_in(self) -> tuple[int, ...]:
+        return tuple(n for _, n in self.inputs)
+
+    def rows_out(self) -> tuple[int, ...]:
+        return tuple(n for _, n in self.outputs)
+
+    def scratch(self) -> int:
+        """Rows of all records."""
+        return (len(self.bodies) + 1) * self.record
+
+    def data(self, symbol: str, lanes: int) -> dict[str, np.ndarray]:
+        """What the global pointers must point to."""
+        return {
+            f"{symbol}.bodies": np.ascontiguousarray(self.bodies, np.int64),
+            f"{symbol}.table": _spread(self.table, lanes),
+            f"{symbol}.root": _spread(self.root, lanes),
+        }
+
+    def lower(self, symbol: str, lanes: int) -> Lowered:
+        """The function as LLVM IR, with the steps it calls."""
+        steps = {
+            (s, g): lower(step.function, f"{symbol}.s{s}g{g}", lanes)
+            for s, sweep in enumerate(self.steps)
+            for g, step in enumerate(sweep)
+            if step.outputs
+        }
+        text = _Writer(self, symbol, lanes, {k: low.symbol for k, low in steps.items()}).text()
+        # A sum passed to the parent is read and written at one address, so the steps may not assume otherwise.
+        bodies = [low.text.replace(" noalias", "") for low in steps.values()]
+        counts = sum((low.counts for low in steps.values()), Counter())
+        return Lowered(
+            symbol,
+            lanes,
+            "\n".join([*bodies, text]),
+            self.scratch() + max((low.scratch for low in steps.values()), default=0),
+            frozenset().union(*(low.declarations for low in steps.values())),
+            frozenset().union(*(low.library for low in steps.values())),
+            counts,
+            sum(low.constants for low in steps.values()),
+            len(steps),
+        )
+
+    def evaluate(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """The value of one lane, without machine code: what the sweeps mean."""
+        records = np.zeros((len(self.bodies) + 1, self.record))
+        records[0] = self.root
+        given = {n: x for (n, _), x in zip(self.inputs, inputs, strict=True)}
+        results = {n: np.zeros(k) for n, k in self.outputs}
+        for s, i in self._visits(records):
+            group, parent, *offsets, first = self.bodies[i - 1]
+            step, at = self.steps[s][group], dict(zip("qv", offsets, strict=True))
+            arguments = []
+            for k, (n, row) in enumerate(step.inputs):
+                rows = step.function.numel_in(k)
+                where = {"own": records[i], "parent": records[parent], "table": self.table[first:]}.get(n)
+                start = row if where is not None else at[self.by[n]]
+                arguments.append(ca.DM((given[n] if where is None else where)[start : start + rows]))
+            for (n, row), value in zip(step.outputs, step.function.call(arguments), strict=True):
+                x = np.asarray(value).ravel()
+                where = {"own": records[i], "parent": records[parent]}.get(n)
+                start = row if where is not None else at[self.by[n]]
+                (results[n] if where is None else where)[start : start + len(x)] = x
+        return list(results.values())
+
+    def _visits(self, records: np.ndarray) -> Iterator[tuple[int, int]]:
+        order = range(1, len(self.bodies) + 1)
+        for s, inward in enumerate(self.inward):
+            first, rows = self.zeroed[s]
+            records[:, first : first + rows] = 0.0
+            yield from ((s, i) for i in (reversed(order) if inward else order))
+
+
+def _spread(numbers: np.ndarray, lanes: int) -> np.ndarray:
+    """Each number in every lane."""
+    return np.repeat(np.asarray(numbers, float), lanes) if len(numbers) else np.zeros(lanes)
+
+
+class _Writer:
+    """Writes the loops. Addresses are in bytes: `row` of one row, `record` of one record."""
+
+    def __init__(self, f: RolledFunction, symbol: str, lanes: int, steps: dict[tuple[int, int], str]):
+        self.f, self.symbol, self.steps = f, symbol, steps
+        self.type = "double" if lanes == 1 else f"<{lanes} x double>"
+        self.row = 8 * lanes
+        self.record = f.record * self.row
+        self.lines: list[str] = []
+        self.names = 0
+        self.arguments = [n for n, _ in f.inputs] + [n for n, _ in f.outputs]
+
+    def define(self, text: str) -> str:
+        self.names += 1
+        self.lines.append(f"  %x{self.names} = {text}")
+        return f"%x{self.names}"
+
+    def text(self) -> str:
+        globals_ = [f"@{self.symbol}.{name} = global ptr null, align 8" for name in ("bodies", "table", "root")]
+        pointers = [f"%in{k}" for k in range(len(self.f.inputs))] + [f"%out{k}" for k in range(len(self.f.outputs))]
+        self.pointer = dict(zip(self.arguments, pointers, strict=True))
+        signature = ", ".join(f"ptr {p}" for p in [*pointers, "%w"])
+        for name in ("bodies", "table", "root"):
+            self.lines.append(f"  %{name} = load ptr, ptr @{self.symbol}.{name}, align 8")
+        self.lines.append(f"  %spare = getelementptr i8, ptr %w, i64 {self.f.scratch() * self.row}")
+        self._copy_root()
+        for s in range(len(self.f.steps)):
+            if self.f.zeroed[s][1]:
+                self._clear(s, *self.f.zeroed[s])
+            self._sweep(s)
+        body = "\n".join(self.lines)
+        return "\n".join([*globals_, f"define internal void @{self.symbol}({signature}) nounwind {{", "entry:", body, "  ret void", "}", ""])
+
+    def _loop(self, label: str, before: str, count: int) -> None:
+        self.lines += [
+            f"  br label %{label}",
+            f"{label}:",
+            f"  %{label}.k = phi i64 [0, %{before}], [%{label}.next, %{label}.end]",
+        ]
+
+    def _end(self, label: str, count: int) -> None:
+        self.lines += [
+            f"  br label %{label}.end",
+            f"{label}.end:",
+            f"  %{label}.next = add nuw nsw i64 %{label}.k, 1",
+            f"  %{label}.more = icmp ult i64 %{label}.next, {count}",
+            f"  br i1 %{label}.more, label %{label}, label %{label}.done",
+            f"{label}.done:",
+        ]
+
+    def _copy_root(self) -> None:
+        for k in range(self.f.record):
+            source = self.define(f"getelementptr i8, ptr %root, i64 {k * self.row}")
+            value = self.define(f"load {self.type}, ptr {source}, align 8")
+            target = self.define(f"getelementptr i8, ptr %w, i64 {k * self.row}")
+            self.lines.append(f"  store {self.type} {value}, ptr {target}, align {self.row}")
+        self.block = "entry"
+
+    def _clear(self, s: int, first: int, rows: int) -> None:
+        label, count = f"clear{s}", len(self.f.bodies) + 1
+        self._loop(label, self.block, count)
+        far = self.define(f"mul nuw nsw i64 %{label}.k, {self.record}")
+        base = self.define(f"getelementptr i8, ptr %w, i64 {far}")
+        for k in range(first, first + rows):
+            at = self.define(f"getelementptr i8, ptr {base}, i64 {k * self.row}")
+            self.lines.append(f"  store {self.type} zeroinitializer, ptr {at}, align {self.row}")
+        self._end(label, count)
+        self.block = f"{label}.done"
+
+    def _sweep(self, s: int) -> None:
+        label, count = f"sweep{s}", len(self.f.bodies)
+        groups = [g for g in range(len(self.f.steps[s])) if (s, g) in self.steps]
+        self._loop(label, self.block, count)
+        k = f"%{label}.k"
+        if self.f.inward[s]:
+            k = self.define(f"sub nuw nsw i64 {count - 1}, {k}")
+        place = self.define(f"mul nuw nsw i64 {k}, {8 * COLUMNS}")
+        place = self.define(f"getelementptr i8, ptr %bodies, i64 {place}")
+        group, parent, at_q, at_v, first = (self._integer(place, c) for c in range(COLUMNS))
+        number = self.define(f"add nuw nsw i64 {k}, 1")
+        at = {"q": self._rows(at_q), "v": self._rows(at_v)}
+        base = {"own": self._of_record(number), "parent": self._of_record(parent)}
+        base["table"] = self.define(f"getelementptr i8, ptr %table, i64 {self._rows(first)}")
+        if len(groups) == 1:
+            self._call(s, groups[0], base, at)
+            self._end(label, count)
+        else:
+            cases = " ".join(f"i64 {g}, label %{label}.g{g}" for g in groups)
+            self.lines.append(f"  switch i64 {group}, label %{label}.end [{cases}]")
+            for g in groups:
+                self.lines.append(f"{label}.g{g}:")
+                self._call(s, g, base, at)
+                self.lines.append(f"  br label %{label}.end")
+            self.lines.append(f"{label}.none:")
+            self._end(label, count)
+        self.block = f"{label}.done"
+
+    def _integer(self, place: str, column: int) -> str:
+        at = self.define(f"getelementptr i64, ptr {place}, i64 {column}")
+        return self.define(f"load i64, ptr {at}, align 8")
+
+    def _rows(self, count: str) -> str:
+        return self.define(f"mul nuw nsw i64 {count}, {self.row}")
+
+    def _of_record(self, number: str) -> str:
+        far = self.define(f"mul nuw nsw i64 {number}, {self.record}")
+        return self.define(f"getelementptr i8, ptr %w, i64 {far}")
+
+    def _call(self, s: int, g: int, base: dict[str, str], at: dict[str, str]) -> None:
+        step = self.f.steps[s][g]
+        pointers = []
+        for name, row in (*step.inputs, *step.outputs):
+            if name in base:
+                pointers.append(self.define(f"getelementptr i8, ptr {base[name]}, i64 {row * self.row}"))
+            else:
+                far = at[self.f.by[name]]
+                pointers.append(self.define(f"getelementptr i8, ptr {self.pointer[name]}, i64 {far}"))
+        arguments = ", ".join(f"ptr {p}" for p in [*pointers, "%spare"])
+        self.lines.append(f"  call void @{self.steps[s, g]}({arguments})")
