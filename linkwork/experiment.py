@@ -18,16 +18,17 @@ from linkwork import outputs
 from linkwork.compiler.kernel import Kernel, compile_function
 from linkwork.compiler.ports import Port
 from linkwork.compiler.running import cores
-from linkwork.dynamics import forces, kinematics
+from linkwork.dynamics import forces, kinematics, long
 from linkwork.dynamics.aba import aba
 from linkwork.dynamics.formulation import Formulation
+from linkwork.dynamics.long import LONG
 from linkwork.errors import RunError, nearest
 from linkwork.model.model import Model
 from linkwork.model.start import expanded
 from linkwork.result import Result, Series, Statuses, assess, provenance
 from linkwork.simulation import motion as numbers
 from linkwork.simulation.run import Trajectories, integrate, rhs_callable
-from linkwork.system import Trace, identifier, trace
+from linkwork.system import Trace, identifier, rolled_function, trace
 
 SX = ca.SX
 
@@ -62,12 +63,21 @@ class System:
         return trace(self.model)
 
     @cached_property
+    def is_long(self) -> bool:
+        """Too long to be unrolled: run in loops over tables."""
+        return len(self.model.tree) > LONG
+
+    @cached_property
     def has_work(self) -> bool:
+        if self.is_long:
+            return True
         return outputs.work_rate(self.trace.model, self.trace.q, self.trace.v, self.trace.t) is not None
 
     @cached_property
     def motion(self) -> numbers.Motion:
         """What the integrators need."""
+        if self.is_long:
+            return self._long_motion()
         tr, m = self.trace, self.trace.model
         work = outputs.work_rate(m, tr.q, tr.v, tr.t)
         tau, wrenches = forces.totals(m, forces.applied(m, tr.q, tr.v, tr.t))
@@ -104,6 +114,21 @@ class System:
                 for e in self.events
             ),
         )
+
+    def _long_motion(self) -> numbers.Motion:
+        """The same in loops over the bodies: joint forces of the model's own, no laws, events or parameters."""
+        m = self.model
+        if self.events or m.parameters or self.formulation is not aba:
+            raise RunError(
+                f"'{m.name}' has {len(m.tree)} bodies; so long a model runs with aba, without events and parameters",
+                fix="leave them out",
+            )
+        places = {"q": ("y", 0), "v": ("y", m.nq), "q_dot": ("rate", 0), "v_dot": ("rate", m.nq), "power_up": ("rate", m.nq + m.nv)}
+        n = m.nq + m.nv + 1
+        rhs = rolled_function(long.motion(m), {"t": 1, "y": n, "p": 0}, {"rate": n}, places)
+        if m.nq != m.nv:
+            raise RunError(f"'{m.name}' has {len(m.tree)} bodies and joints with quaternions; so long a model runs without them", fix="use other joints")
+        return numbers.Motion(rhs=rhs, nq=m.nq, nv=m.nv + 1, names=(*m.q_names, *m.v_names, "work"))
 
     def _state(self) -> forces.State:
         return forces.State(self.trace.model, self.trace.q, self.trace.v, self.trace.t)
@@ -226,12 +251,15 @@ class System:
     def quantity(self, name: str, t: np.ndarray, y: np.ndarray, p: np.ndarray) -> Series:
         """A named quantity at every time of every sample; y (samples, times, rows)."""
         found = outputs.quantity(self.model, name)
+        if self.is_long and name in LONG_ENERGIES:
+            return self._long_energy(name, y)
         if name not in self._kernels:
             tr = self.trace
             expression = ca.densify(found.trace(tr.model, tr.q, tr.v, tr.t))
             symbols = [tr.q, tr.v, tr.t, *tr.parameters.values()]
             f = ca.Function("quantity", symbols, [expression], {"cse": True})
-            ports = [Port("q"), Port("v"), Port("t"), *(Port(k) for k in tr.parameters)]
+            shapes = ((self.model.nq,), (self.model.nv,))  # vectors, also where there is one coordinate
+            ports = [Port("q", shape=shapes[0]), Port("v", shape=shapes[1]), Port("t"), *map(Port, tr.parameters)]
             self._kernels[name] = compile_function(
                 f, [replace(x, name=f"in{k}") for k, x in enumerate(ports)], None
             )
@@ -243,6 +271,23 @@ class System:
         values = self._kernels[name](**{f"in{k}": np.ascontiguousarray(x) for k, x in enumerate(given)})
         values = values.reshape(samples, times, *([len(found.components)] if found.components else []))
         return Series(name, values, found.components, found.units, found.frame)
+
+
+    def _long_energy(self, name: str, y: np.ndarray) -> Series:
+        m, (samples, times, _) = self.model, y.shape
+        if "energy" not in self._kernels:
+            outs = {"kinetic_up": 1, "spring_up": 1, "moment_up": 3}
+            self._kernels["energy"] = compile_function(rolled_function(long.energy(m), {"q": m.nq, "v": m.nv}, outs))
+        flat = y.reshape(samples * times, -1)
+        found = self._kernels["energy"](q=np.ascontiguousarray(flat[:, : m.nq]), v=np.ascontiguousarray(flat[:, m.nq : m.nq + m.nv]))
+        kinetic, spring = (found[k].reshape(-1) for k in ("kinetic_up", "spring_up"))
+        gravity = -(found["moment_up"] @ np.array(m.gravity, float))
+        value = {"kinetic_energy": kinetic, "spring_energy": spring, "gravity_energy": gravity, "potential_energy": spring + gravity}
+        values = value.get(name, kinetic + spring + gravity)
+        return Series(name, values.reshape(samples, times), (), ("J",))
+
+
+LONG_ENERGIES = ("kinetic_energy", "spring_energy", "gravity_energy", "potential_energy", "energy")
 
 
 def _is_series(name: str, value: Any, model: Model) -> bool:
@@ -364,7 +409,7 @@ def _labelled(
         ),
     }
     where = [found.names[k] if k >= 0 else "" for k in found.bad]
-    texts = [found.reason(k).partition(" at t = ")[0] for k in range(len(y))]
+    texts = [found.reason(k).partition(" at t = ")[0].partition(":")[0] for k in range(len(y))]
     statuses = Statuses(found.status, tuple(texts), found.t_end, tuple(where))
 
     def checks(run: Result) -> Any:

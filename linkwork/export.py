@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from linkwork.result import Result, Series, Trust
 
 
-# ---- trust ----
-
 ENERGIES = ("kinetic_energy", "potential_energy", "work")
 
 
@@ -86,9 +84,6 @@ def trust_rows(trust: Trust) -> list[tuple[str, str, str]]:
         ("refused steps", *told(trust.refusals, again, silent)),
     ]
     return rows + [("samples", f"{n:,}", text) for text, n in trust.counts.items()]
-
-
-# ---- text ----
 
 
 def aligned(rows: Sequence[tuple[str, str, str]]) -> str:
@@ -153,9 +148,11 @@ def summary(run: Result) -> str:
         shown = [f"{label} [{unit}]" for label, unit in columns(s)]
         more = f", … {len(shown)} in all" if len(shown) > 6 else ""
         lines.append(f"  {s.name:<10}{', '.join(shown[:6])}{more}" if s.components else f"  {shown[0]}")
-    if run.known:
-        more = f", … {len(run.known)} in all" if len(run.known) > 6 else ""
-        lines.append(f"  {'on demand':<10}{', '.join(run.known[:6])}{more}")
+    more = [name for name in run.known if name not in run.series and name not in run.coordinates]
+    if more:
+        lines.append(
+            f"  {'on demand':<10}{', '.join(more[:6])}{f', … {len(more)} in all' if len(more) > 6 else ''}"
+        )
     failed = run.failures()
     lines += [f"  {line}" for line in failed[:3]]
     lines += [f"  … {len(failed):,} failed samples in all: run.failures()"] if len(failed) > 3 else []
@@ -163,9 +160,6 @@ def summary(run: Result) -> str:
     if cheap:
         return "\n".join([*lines, *(f"  {line}" for line in str(run.trust).splitlines())])
     return "\n".join([*lines, "  trust: see run.trust"])
-
-
-# ---- tables and files ----
 
 
 def columns(s: Series) -> list[tuple[str, str]]:

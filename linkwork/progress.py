@@ -11,48 +11,58 @@ from typing import Any
 PATIENCE = 1.0  # seconds before anything is shown
 EVERY = 5.0  # seconds between plain lines
 
+Report = Callable[..., None]
+
 
 @contextmanager
-def reporter(
-    wanted: bool | Callable[..., None] | None, total: int, what: str = "samples"
-) -> Iterator[Callable[..., None] | None]:
-    """A function (done, total) to report to. `wanted`: a function of one's own, True, False, or None: where it helps."""
+def reporter(wanted: bool | Report | None, total: int, what: str = "samples") -> Iterator[Report | None]:
+    """A function (done, total) to report to.
+
+    `wanted`: a function of one's own; True: a bar on a terminal, plain lines elsewhere; None: a bar on a
+    terminal, nothing elsewhere; False: nothing.
+    """
     if callable(wanted):
         yield wanted
-        return
-    if wanted is False:
+    elif wanted is False or (wanted is None and not sys.stderr.isatty()):
         yield None
-        return
-    if sys.stderr.isatty():
-        yield from _bar(total, what, wanted is True)
-        return
-    if wanted:
+    elif sys.stderr.isatty():
+        with _bar(total, what) as report:
+            yield report
+    else:
         yield _lines(what)
-        return
-    yield None
 
 
-def _bar(total: int, what: str, at_once: bool) -> Iterator[Callable[..., None]]:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
+@contextmanager
+def _bar(total: int, what: str) -> Iterator[Report]:
+    """A bar; of a single piece of work only the time it has taken can be told."""
     from rich.console import Console
-
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
     )
-    task, began, shown = bar.add_task(what, total=total), time.monotonic(), False
+
+    columns: list[ProgressColumn] = [TextColumn("{task.description}")]
+    if total > 1:
+        columns += [BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(elapsed_when_finished=True)]
+    else:
+        columns += [SpinnerColumn(), TimeElapsedColumn(), TextColumn("Ctrl-C keeps what is done")]
+    bar = Progress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task(what if total > 1 else "running", total=total if total > 1 else None)
+    began, shown = time.monotonic(), False
 
     def report(done: float, *_: Any) -> None:
         nonlocal shown
-        if not shown and (at_once or time.monotonic() - began > PATIENCE):
+        if not shown and time.monotonic() - began > PATIENCE:
             bar.start()
             shown = True
-        bar.update(task, completed=done)
+        if total > 1:
+            bar.update(task, completed=done)
 
     try:
         yield report
@@ -61,14 +71,17 @@ def _bar(total: int, what: str, at_once: bool) -> Iterator[Callable[..., None]]:
             bar.stop()
 
 
-def _lines(what: str) -> Callable[..., None]:
+def _lines(what: str) -> Report:
+    """One line every few seconds, and a last one if there was any; nothing when all is done at once."""
     began = last = time.monotonic()
 
     def report(done: float, total: float, *_: Any) -> None:
         nonlocal last
         now = time.monotonic()
-        if now - last >= EVERY or done >= total:
-            last = now
-            print(f"{what}: {done:.0f} of {total:.0f}, {now - began:.0f} s", file=sys.stderr, flush=True)
+        if now - last < EVERY and not (done >= total and last > began):
+            return
+        last, spent = now, now - began
+        left = f", about {spent * (total / done - 1):.0f} s left" if 0 < done < total else ""
+        print(f"{done:,.0f} of {total:,.0f} {what}, {spent:.0f} s{left}", file=sys.stderr, flush=True)
 
     return report

@@ -127,6 +127,7 @@ class Code(IntEnum):
     STEP_TOO_SMALL = 3
     TOO_MANY_STEPS = 4
     BAD_START = 5
+    NOT_RUN = 6
 
 
 class Status(NamedTuple):

@@ -17,8 +17,12 @@ import numpy as np
 
 from linkwork.compiler.kernel import Kernel, Port, compile_function
 from linkwork.dynamics import forces as own_forces
+from linkwork.compiler.rolled import RolledFunction
 from linkwork.dynamics.formulation import Formulation
+from linkwork.dynamics.long import LONG
+from linkwork.dynamics.rolled import Rolled, rolled
 from linkwork.errors import ModelError, nearest
+from linkwork.model.lump import lumped
 from linkwork.model.model import Model
 
 SX = ca.SX
@@ -34,10 +38,13 @@ class Equations:
     symbols: tuple[SX, ...]
     expressions: tuple[SX, ...]
     notes: tuple[str, ...] = ()
+    rolled: RolledFunction | None = None
 
     @cached_property
     def casadi(self) -> ca.Function:
         """The graph as a CasADi function; dots in names become underscores, as CasADi wants it."""
+        if self.rolled is not None:
+            raise ModelError(f"'{self.name}' runs in loops over {len(self.rolled.bodies)} bodies; there is no one graph of it", fix="equations(…, unroll=True) makes one, at the price of a long build")
         return ca.Function(
             identifier(self.name),
             list(self.symbols),
@@ -56,6 +63,8 @@ class Equations:
 
     def jacobian(self, output: str, wrt: str | Iterable[str]) -> Equations:
         """Equations with the extra output `d_<output>_d_<input>` (rows: output entries, columns: input entries)."""
+        if self.rolled is not None:
+            self.casadi  # noqa: B018  (refuses with the reason)
         made_ports, made = [], []
         out_names, in_names = [p.name for p in self.outputs], [p.name for p in self.inputs]
         if output not in out_names:
@@ -153,7 +162,13 @@ def input_ports(model: Model) -> dict[str, Port]:
 
 
 def equations(
-    model: Model, formulation: Formulation, *, forces: bool = False, external: bool = False, **fixed: Any
+    model: Model,
+    formulation: Formulation,
+    *,
+    forces: bool = False,
+    external: bool = False,
+    unroll: bool | None = None,
+    **fixed: Any,
 ) -> Equations:
     """Trace one formulation over one model.
 
@@ -162,7 +177,14 @@ def equations(
     (joint springs, damping, friction, laws) are added to it. With `external=True` there is an input `f_ext`
     (bodies × 6): wrenches [force; moment] at each body's origin in its axes. What else the formulation takes is given
     by keyword, for example `equations(model, jacobian, frame="tool")`.
+
+    Recursive formulations of long models (over 150 bodies) stay loops over tables, whose build time does not depend on
+    the length; `unroll` decides otherwise.
     """
+    if unroll is None:
+        unroll = len(model.tree) <= LONG or getattr(formulation, "sweeps", None) is None
+    if not unroll:
+        return _rolled(model, formulation, forces or external or bool(fixed))
     tr = trace(model)
     known = {**input_ports(model)}
     arguments: dict[str, Any] = dict(fixed)
@@ -196,6 +218,36 @@ def equations(
     results = results if isinstance(results, tuple) else (results,)
     outputs = [_output_port(model, name, x) for name, x in zip(names, results, strict=True)]
     return _assemble(f"{model.name}_{formulation.__name__}", tr, symbols, known, outputs, results, forces)
+
+
+def _rolled(model: Model, formulation: Formulation, more: bool) -> Equations:
+    if more or model.parameters:
+        raise ModelError(
+            f"'{model.name}' has {len(model.tree)} bodies and is run in loops over tables, which take no own forces, wrenches or parameters here",
+            fix="leave them out, or equations(…, unroll=True), which takes long to build",
+        )
+    if getattr(formulation, "sweeps", None) is None:
+        raise ModelError(f"'{formulation.__name__}' is not made of sweeps", fix="unroll=True")
+    known = input_ports(model)
+    names = [n for n in inspect.signature(formulation).parameters if n in ("q", "v", "tau", "v_dot")]
+    inputs = {n: "q" if n == "q" else "v" for n in names}
+    outputs = {n: "v" for n in formulation.returns}  # type: ignore[attr-defined]
+    short = lumped(model)
+    data = rolled(short, formulation.__name__, formulation.sweeps, formulation.root(short), inputs, outputs)  # type: ignore[attr-defined]
+    lengths = {"q": model.nq, "v": model.nv}
+    function = rolled_function(data, {n: lengths[by] for n, by in inputs.items()}, {n: lengths[by] for n, by in outputs.items()})
+    return Equations(
+        f"{model.name}_{formulation.__name__}", tuple(known[n] for n in inputs), tuple(known[n] for n in outputs), (), (), (), function
+    )
+
+
+def rolled_function(data: Rolled, inputs: Mapping[str, int], outputs: Mapping[str, int], places: Mapping[str, tuple[str, int]] | None = None) -> RolledFunction:
+    """Sweeps as a function of arguments: by default one for each name, else at `places`: name → (argument, first row)."""
+    where = {n: (*(places or {}).get(n, (n, 0)), by) for n, by in data.by.items()}
+    return RolledFunction(
+        data.name, tuple(inputs.items()), tuple(outputs.items()), where, data.steps, data.inward, data.zeroed, data.record, data.root,
+        dict(data.kept), data.bodies, data.table,
+    )  # fmt: skip
 
 
 def _with_forces(
@@ -273,7 +325,7 @@ def compile(
         )
     if free is not None:
         equations = _bound(equations, list(free))
-    return compile_function(equations.casadi, equations.inputs, equations.outputs, lanes=lanes, cache=cache)
+    return compile_function(equations.rolled or equations.casadi, equations.inputs, equations.outputs, lanes=lanes, cache=cache)
 
 
 def _bound(eq: Equations, free: list[str]) -> Equations:

@@ -99,15 +99,31 @@ def random_state(model, seed=0, samples=None):
     return q, rng.normal(size=(*shape, model.nv)), rng.normal(size=(*shape, model.nv))
 
 
-def evaluate(formulation, model, *numbers, **fixed):
-    """The formulation on numbers, through CasADi alone."""
-    symbols = [ca.SX.sym(f"x{k}", *np.atleast_1d(x).shape) for k, x in enumerate(numbers)]
+def traced(formulation, model, *shapes, **fixed):
+    """The formulation as a function of numbers of these shapes, through CasADi alone."""
+    symbols = [ca.SX.sym(f"x{k}", *shape) for k, shape in enumerate(shapes)]
     out = formulation(model, *symbols, **fixed)
     many = isinstance(out, tuple)
     f = ca.Function("f", symbols, [ca.densify(x) for x in (out if many else (out,))])
-    values = [np.array(x) for x in f.call([ca.DM(np.asarray(x, float)) for x in numbers])]
-    values = [v[:, 0] if v.shape[1] == 1 else v for v in values]
-    return values if many else values[0]
+
+    def call(*numbers):
+        values = [np.array(x) for x in f.call([ca.DM(np.asarray(x, float)) for x in numbers])]
+        values = [v[:, 0] if v.shape[1] == 1 else v for v in values]
+        return values if many else values[0]
+
+    return call
+
+
+def evaluate(formulation, model, *numbers, **fixed):
+    """The formulation on numbers, through CasADi alone."""
+    return traced(formulation, model, *(np.atleast_1d(x).shape for x in numbers), **fixed)(*numbers)
+
+
+def named(model, values, which="q"):
+    """An array of coordinates ("q") or speeds ("v") from names → numbers; those not named are neutral, or zero."""
+    names = model.q_names if which == "q" else model.v_names
+    assert set(values) <= set(names), f"{set(values) - set(names)} is not among {names}"
+    return np.array([values.get(n, e) for n, e in zip(names, model.neutral if which == "q" else [0.0] * len(names), strict=True)], float)
 
 
 def relative(a, b):

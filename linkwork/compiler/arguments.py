@@ -36,7 +36,7 @@ class Signature:
             raise RunError(f"input '{port.name}' is missing", fix=f"give {port.name}= {port.expects()}")
 
     def arrays(self, given: Mapping[str, Any]) -> tuple[list[np.ndarray], int | None]:
-        """The inputs in order, fit to be read by machine code, and the number of samples: None for one sample."""
+        """The inputs in order, fit for machine code, and the number of samples: None for one sample."""
         self.check_names(given)
         arrays: list[np.ndarray] = []
         counts: dict[str, int] = {}
@@ -93,7 +93,7 @@ class Signature:
 
 
 def places(inputs: Sequence[np.ndarray], inner: Iterable[int], outputs: Sequence[np.ndarray]) -> list[int]:
-    """Address and stride of every array; `inner` are the dimensions of one sample of each input, the rest a batch.
+    """Address and stride of every array; `inner` counts the dimensions of one sample of each input.
 
     An input without batch has the stride 0. An output always moves: one sample alone is at index 0.
     """

@@ -1,7 +1,7 @@
 """The block layout: samples in the order the processor wants them, for those who want no copying at all.
 
-An array of blocks has the shape (blocks, rows, lanes) and begins at a multiple of 64 bytes: sample s lies in lane
-`s % lanes` of block `s // lanes`, and its numbers, matrices in C order, are the rows.
+An array of blocks has the shape (blocks, rows, lanes) and begins at a multiple of 64 bytes: sample s lies in
+lane `s % lanes` of block `s // lanes`, and its numbers, matrices in C order, are the rows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import RunError
 from .ports import FLOAT, Port
-from .running import aligned
+from .running import address, aligned
 
 
 def packed(array: np.ndarray, rows: int, lanes: int) -> np.ndarray:
@@ -59,7 +59,7 @@ def checked(port: Port, value: Any, lanes: int, what: str = "input") -> tuple[np
             fix="make it with kernel.pack(...)",
         )
     inner_dense = value.strides[-1] == 8 and (port.rows <= 1 or value.strides[-2] == 8 * lanes)
-    if not inner_dense or value.ctypes.data % 64 or (value.ndim == 3 and value.strides[0] % (8 * lanes)):
+    if not inner_dense or address(value) % 64 or (value.ndim == 3 and value.strides[0] % (8 * lanes)):
         raise RunError(
             f"{what} '{port.name}' does not lie as blocks, aligned to 64 bytes",
             fix="make it with kernel.pack(...)",

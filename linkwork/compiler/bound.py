@@ -19,9 +19,9 @@ SHORT = 10e-6
 class Bound:
     """Made by `Kernel.bind`. `bound()` evaluates on the arrays as they now are and returns its outputs.
 
-    `inputs` are the arrays it reads, by name: write new values into them. `output` is the array it writes, or the
-    `Outputs` when there are several (`results` has them in order);
-    every call returns the same. One thread at a time may call it.
+    `inputs` are the arrays it reads, by name: write new values into them. `output` is the array it writes, or
+    the `Outputs` when there are several (`results` has them in order); every call returns the same. One
+    thread at a time may call it.
     """
 
     __slots__ = ("_address", "_call", "_held", "inputs", "output", "results")

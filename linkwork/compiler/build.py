@@ -12,10 +12,13 @@ import casadi as ca
 
 from . import cache as disk
 from .layout import Driver
-from .lower import CHUNK, Lowered, lower
+from .lower import Lowered, lower
 from .machine import Code, assembly_text, compile_text, module_text
+from .rolled import RolledFunction
 from .running import RELEASING
 from .target import Target, host
+
+Graph = ca.Function | RolledFunction
 
 SECONDS_PER_OPERATION = 0.5e-9
 """About what one operation takes on all lanes at once; it only serves to choose a number of threads."""
@@ -48,12 +51,12 @@ class Variant:
         return blocks * self.facts["operations"] * SECONDS_PER_OPERATION
 
 
-def name_of(fn: ca.Function, target: Target) -> str:
+def name_of(fn: Graph, target: Target) -> str:
     """The hash of all that the machine code of a function depends on."""
-    return disk.key("kernel", fn.serialize(), target, CHUNK)
+    return disk.key("kernel", fn.serialize(), target)
 
 
-def build(fn: ca.Function, name: str, lanes: int, use_disk: bool) -> Variant:
+def build(fn: Graph, name: str, lanes: int, use_disk: bool) -> Variant:
     """Machine code of a function and its drivers for a number of lanes."""
     began = perf_counter()
     entry_name = disk.key(name, lanes)
@@ -67,23 +70,26 @@ def build(fn: ca.Function, name: str, lanes: int, use_disk: bool) -> Variant:
         if use_disk:
             disk.store(entry_name, entry)
     driver = driver_of(fn, lanes, entry.facts["scratch"])
-    code = Code(entry.image, driver.symbols())
+    tables = fn.data("kernel", lanes) if isinstance(fn, RolledFunction) else {}
+    code = Code(entry.image, [*driver.symbols(), *tables])
+    code.point(tables)
     return Variant(code, driver, entry.facts, perf_counter() - began, cached)
 
 
-def written(fn: ca.Function, lanes: int) -> tuple[str, Lowered, Driver]:
+def written(fn: Graph, lanes: int) -> tuple[str, Lowered, Driver]:
     """The module of a kernel as IR text. Rows of matrices are in C order, as NumPy has them."""
-    lowered = lower(fn, "kernel", lanes, c_order=True)
+    rolled = isinstance(fn, RolledFunction)
+    lowered = fn.lower("kernel", lanes) if rolled else lower(fn, "kernel", lanes, c_order=True)
     driver = driver_of(fn, lanes, lowered.scratch)
     return module_text([lowered], driver.text(), driver.declarations()), lowered, driver
 
 
-def assembly(fn: ca.Function, lanes: int) -> str:
+def assembly(fn: Graph, lanes: int) -> str:
     """The module of a kernel as assembly text."""
     return assembly_text(written(fn, lanes)[0], host())
 
 
-def driver_of(fn: ca.Function, lanes: int, scratch: int) -> Driver:
+def driver_of(fn: Graph, lanes: int, scratch: int) -> Driver:
     """The driver that fits a function."""
     rows_in = tuple(fn.numel_in(k) for k in range(fn.n_in()))
     rows_out = tuple(fn.numel_out(k) for k in range(fn.n_out()))
@@ -101,7 +107,7 @@ def _facts(lowered: Lowered, seconds: float) -> dict[str, Any]:
     }
 
 
-def report(fn: ca.Function, variant: Variant) -> str:
+def report(fn: Graph, variant: Variant) -> str:
     """What became of a graph, in a few lines."""
     facts, counts = variant.facts, variant.facts["counts"]
     fused = sum(counts.get(kind, 0) for kind in ("fma", "fms", "fnma"))
@@ -114,7 +120,7 @@ def report(fn: ca.Function, variant: Variant) -> str:
             f"  operations  {facts['operations']} on {variant.driver.lanes} lanes: {kinds}",
             f"  fused       {fused} products with a sum",
             f"  constants   {facts['constants']} folded into the code",
-            f"  code        {variant.code.size} bytes, {facts['parts']} parts, {facts['scratch']} scratch rows",
+            f"  code        {variant.code.size} bytes, {facts['parts']} parts, {facts['scratch']} rows aside",
             f"  built in    {facts['seconds']:.3f} s; this time {origin} in {variant.seconds:.3f} s",
         ]
     )

@@ -1,9 +1,10 @@
 """Machine code kept on disk by content, so that the same graph is compiled once.
 
-An entry's name is the hash of everything its code depends on; no path and no date enters it. Entries are written to a
-temporary file and renamed, so several processes may share the directory. Each carries a checksum: a damaged one is
-dropped and built anew, because loading it would end the process. The directory is the user's own; one that others can
-write to is not used. Where there is no such directory everything works, only without a memory.
+An entry's name is the hash of everything its code depends on; no path and no date enters it. Entries are
+written to a temporary file and renamed, so several processes may share the directory. Each carries a
+checksum: a damaged one is dropped and built anew, because loading it would end the process. The directory is
+the user's own; one that others can write to is not used. Where there is no such directory everything works,
+only without a memory.
 
 `LINKWORK_CACHE` names the directory; set to nothing (`LINKWORK_CACHE=`) it turns the cache off.
 """

@@ -18,7 +18,7 @@ def splat(shape: Shape, value: float) -> str:
 
 
 class Emitter:
-    """Lines of one function body. Values are texts: a register or a constant; masks are looked up by value."""
+    """Lines of one function body. Values are texts: a register or a constant; masks are found by value."""
 
     def __init__(self, shape: Shape):
         self.shape = shape

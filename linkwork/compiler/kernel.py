@@ -15,7 +15,8 @@ from ..errors import CompileError, RunError
 from . import blocks as layout
 from .arguments import Signature, apart, one_count, places
 from .bound import Bound
-from .build import Variant, assembly, build, name_of, report, written
+from .build import Graph, Variant, assembly, build, name_of, report, written
+from .rolled import RolledFunction
 from .ports import FLOAT, Port, dense, fitted, ports_of
 from .running import aligned, cores, run, useful_threads
 from .target import host
@@ -24,17 +25,20 @@ LANES = (1, 2, 4, 8)
 
 
 def compile_function(
-    fn: ca.Function,
+    fn: Graph,
     inputs: Sequence[Port] | None = None,
     outputs: Sequence[Port] | None = None,
     lanes: int | None = None,
     cache: bool = True,
 ) -> Kernel:
-    """A kernel of an SX function, whose inputs and outputs are named by ports (by default as in the function).
+    """A kernel of an SX function, its inputs and outputs named by ports (by default as in the function).
 
-    `lanes` is how many samples go side by side; without it as many as the processor has room for. Machine code is
-    made at the first call that needs it, or taken from the disk (see `cache.py`) unless `cache` is False.
+    `lanes` is how many samples go side by side; without it as many as the processor has room for. Machine
+    code is made at the first call that needs it, or taken from the disk (see `cache.py`) unless `cache` is
+    False.
     """
+    if isinstance(fn, RolledFunction):
+        return Kernel(fn, Signature(ports_of(fn, inputs, True), ports_of(fn, outputs, False)), lanes or host().lanes, cache)
     if not isinstance(fn, ca.Function):
         raise CompileError(f"expected a casadi.Function, got {type(fn).__name__}")
     if not fn.is_a("SXFunction"):
@@ -48,19 +52,20 @@ def compile_function(
 class Kernel:
     """Machine code of one function. Made by `compile_function`; several threads may call it at once.
 
-    `kernel(q=Q, v=V)`: every input is one sample of its port's shape, which all samples share, or a batch of them,
-    batch first. Inputs with a default may be left out. The result is an array, or `Outputs` when there are several.
-    Numbers are taken as they are: NaN goes in and comes out, nothing looks for it.
+    `kernel(q=Q, v=V)`: every input is one sample of its port's shape, which all samples share, or a batch of
+    them, batch first. Inputs with a default may be left out. The result is an array, or `Outputs` when there
+    are several. Numbers are taken as they are: NaN goes in and comes out, nothing looks for it.
 
     A sample's bits depend on that sample alone: not on the batch, its place in it, the lanes or the threads.
     """
 
-    def __init__(self, graph: ca.Function, signature: Signature, lanes: int, cache: bool):
+    def __init__(self, graph: Graph, signature: Signature, lanes: int, cache: bool):
         self.graph, self.lanes = graph, lanes
         self._signature, self._cache = signature, cache
         self._variants: dict[int, Variant] = {}
         self._lock = threading.Lock()
         self._local = threading.local()
+        self._shapes = {port.name: port.sample for port in signature.inputs}
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -82,16 +87,12 @@ class Kernel:
 
         Without `threads`, as many as there are processors when the batch is large enough to pay for them.
         """
-        if out is None and len(given) == len(self.inputs):
-            slots, single = getattr(self._local, "single", None) or self._single()
-            for name, shape, buffer in slots:
-                value = given.get(name)
-                if type(value) is not np.ndarray or value.shape != shape or value.dtype is not FLOAT:
-                    break
-                buffer[...] = value
-            else:
-                single()
-                return self._signature.answer([result.copy() for result in single.results])
+        if out is None and self._is_single(given):
+            single = getattr(self._local, "single", None) or self._single()
+            for name, value in given.items():
+                single.inputs[name][...] = value
+            single()
+            return self._signature.answer([result.copy() for result in single.results])
         arrays, samples = self._signature.arrays(given)
         results = self._signature.results(samples, out)
         separate = [apart(result, arrays) for result in results]
@@ -112,8 +113,9 @@ class Kernel:
     def bind(self, *, out: Any = None, threads: int | None = 1, **given: Any) -> Bound:
         """Bind arrays once, to evaluate them again and again as they then are.
 
-        Arrays must be double precision with the numbers of a sample side by side, since they are read in place;
-        numbers and lists are copied. `bound()` returns the same outputs each time, with new numbers in them.
+        Arrays must be double precision with the numbers of a sample side by side, since they are read in
+        place; numbers and lists are copied. `bound()` returns the same outputs each time, with new numbers in
+        them.
         """
         for port in self.inputs:
             value = given.get(port.name)
@@ -136,13 +138,24 @@ class Kernel:
         words = self._places(arrays, results)
         return Bound(variant, words, count, used, inputs, results, self._signature.answer(results))
 
-    def _single(self) -> tuple[list[tuple[str, tuple[int, ...], np.ndarray]], Bound]:
-        """This thread's own one-sample buffers, bound, for calls with one sample of every input."""
+    def _is_single(self, given: dict[str, Any]) -> bool:
+        """Whether a call gives one sample of every input as it is wanted, the case to be quick in."""
+        if len(given) != len(self._shapes):
+            return False
+        for name, value in given.items():
+            if (
+                type(value) is not np.ndarray
+                or value.dtype is not FLOAT
+                or value.shape != self._shapes.get(name)
+            ):
+                return False
+        return True
+
+    def _single(self) -> Bound:
+        """This thread's own buffers for one sample, bound."""
         empty: dict[str, Any] = {port.name: np.zeros(port.sample) for port in self.inputs}
-        bound = self.bind(**empty)
-        slots = [(port.name, port.sample, bound.inputs[port.name]) for port in self.inputs]
-        self._local.single = slots, bound
-        return slots, bound
+        self._local.single = self.bind(**empty)
+        return self._local.single
 
     def _places(self, arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[int]:
         return places(arrays, [len(port.sample) for port in self.inputs], results)
@@ -229,7 +242,7 @@ class Kernel:
         return name_of(self.graph, host())
 
     def explain(self, lanes: int | None = None) -> str:
-        """What became of the graph: operations by kind, what was fused, size of the code, time of building."""
+        """What became of the graph: operations by kind, how many fused, size of code, time to build."""
         return report(self.graph, self.variant(lanes or self.lanes))
 
     @property
@@ -246,6 +259,8 @@ class Kernel:
         """Write the graph as C source by CasADi's generator, for one sample; returns the path."""
         path = Path(path)
         generator = ca.CodeGenerator(path.name)
+        if not isinstance(self.graph, ca.Function):
+            raise CompileError(f"'{self.graph.name()}' runs in loops over tables, which CasADi's generator does not write")
         generator.add(self.graph)
         path.write_text(generator.dump())
         return path

@@ -1,13 +1,13 @@
 """Machine code that carries samples in and out of lanes: the driver of a kernel.
 
-A kernel's data lies in memory as samples, one after the other; its code wants `[row][lane]`. The driver turns W samples
-at a time: pieces of W rows × W lanes are loaded sample by sample, transposed in registers and stored row by row, and
-back again for the outputs.
+A kernel's data lies in memory as samples, one after the other; its code wants `[row][lane]`. The driver turns
+W samples at a time: pieces of W rows × W lanes are loaded sample by sample, transposed in registers and
+stored row by row, and back again for the outputs.
 
-A driver is `void(ptr context)`, the context being 64-bit words: first block, last block (not included), number of
-samples, scratch, then address and stride in bytes of every input and output. A stride of 0 shares one sample among all
-(an input only). In the last block lanes beyond the last sample repeat it, both reading and writing, so that nothing
-outside the arrays is touched.
+A driver is `void(ptr context)`, the context being 64-bit words: first block, last block (not included),
+number of samples, scratch, then address and stride in bytes of every input and output. A stride of 0 shares
+one sample among all (an input only). In the last block lanes beyond the last sample repeat it, both reading
+and writing, so that nothing outside the arrays is touched.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _round_up(value: int, unit: int) -> int:
 
 @dataclass(frozen=True)
 class Driver:
-    """The loops around one lowered function: how many rows each input and output has, and its scratch rows."""
+    """The loops around one lowered function: the rows of each input and output, and of its scratch."""
 
     symbol: str
     lanes: int
@@ -45,7 +45,7 @@ class Driver:
         return sum(_round_up(rows * self.lanes * 8, 64) for rows in (self.rows_in + self.rows_out)[:k])
 
     def text(self) -> str:
-        """Definitions of `blocks`, on data that lies in lanes already, and `samples`, on samples one by one."""
+        """Definitions of `blocks`, on data that lies in lanes already, and `samples`, on rows of numbers."""
         parts = [self._blocks()]
         if self.lanes > 1:
             parts += [pack(rows, self.lanes) for rows in sorted(set(self.rows_in))]

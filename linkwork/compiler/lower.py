@@ -1,8 +1,9 @@
 """CasADi function → text of LLVM IR. Lanes are a matter of types only: every value is a `<W x double>`.
 
-The text is written directly rather than with llvmlite's builder, which takes several times as long. A long function is
-split, because LLVM's time grows faster than linearly with the length of a basic block; values that cross from one part
-to a later one lie in rows of the scratch array, shared by values that do not live at the same time.
+The text is written directly rather than with llvmlite's builder, which takes several times as long. A long
+function is split, because LLVM's time grows faster than linearly with the length of a basic block; values
+that cross from one part to a later one lie in rows of the scratch array, shared by values that do not live at
+the same time.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ from .emit import TABLE, Emitter, splat
 from .order import arrange, cuts
 from .tape import LEAVES, Tape, read
 
+WHOLE = 12_000
+"""Up to so many operations are one function: nothing crosses, and building stays quick."""
 CHUNK = 1500
-"""Operations per internal function, about."""
+"""Operations per internal function of a longer one, about."""
 
 
 @dataclass(frozen=True)
 class Lowered:
-    """One function as IR text, to be put into a module together with its declarations and library functions."""
+    """One function as IR text, to be put into a module with its declarations and library functions."""
 
     symbol: str
     lanes: int
@@ -44,14 +47,18 @@ class Lowered:
     """Internal functions it was split into."""
 
 
-def lower(fn: ca.Function, symbol: str, lanes: int, *, c_order: bool = False, chunk: int = CHUNK) -> Lowered:
+def lower(
+    fn: ca.Function, symbol: str, lanes: int, *, c_order: bool = False, chunk: int | None = None
+) -> Lowered:
     """IR of an SX function as `void @symbol(ptr %in0, …, ptr %out0, …, ptr %w)` on `[row][lane]` doubles.
 
-    Input k has `fn.numel_in(k)` rows, output k `fn.numel_out(k)`, structural zeros included. Rows of matrices are in
-    CasADi's column-major order, or with `c_order` in NumPy's. Every array begins at a multiple of `8 * lanes` bytes
-    and no two overlap. Bits depend neither on `lanes` nor on `chunk`.
+    Input k has `fn.numel_in(k)` rows, output k `fn.numel_out(k)`, structural zeros included. Rows of matrices
+    are in CasADi's column-major order, or with `c_order` in NumPy's. Every array begins at a multiple of `8 *
+    lanes` bytes and no two overlap. Bits depend neither on `lanes` nor on `chunk`.
     """
     tape = arrange(read(fn, c_order))
+    if chunk is None:
+        chunk = WHOLE if len(tape.nodes) <= WHOLE else CHUNK
     writer = Writer(symbol, lanes, [fn.name_in(k) for k in range(fn.n_in())], tape, cuts(tape, chunk))
     text = writer.function()
     return Lowered(
@@ -89,13 +96,17 @@ class Writer:
         parameters = ", ".join(f"ptr noalias {p}" for p in pointers)
         arguments = ", ".join(f"ptr {p}" for p in pointers)
         head, tail = f"define internal void @{self.symbol}", "\n  ret void\n}\n"
+        # Spilled registers must not straddle cache lines, and LLVM does not align the stack for them.
+        attributes = f"nounwind alignstack({max(16, self.row_bytes)})"
         stops = [*self.starts[1:], len(self.tape.nodes)]
         bodies = [self._body(start, stop) for start, stop in zip(self.starts, stops, strict=True)]
         if len(bodies) == 1:
-            return f"{head}({parameters}) nounwind alignstack(64) {{\n{bodies[0]}{tail}"
-        texts = [f"{head}.{k}({parameters}) noinline nounwind alignstack(64) {{\n{b}{tail}" for k, b in enumerate(bodies)]
+            return f"{head}({parameters}) {attributes} {{\n{bodies[0]}{tail}"
+        texts = [
+            f"{head}.{k}({parameters}) noinline {attributes} {{\n{b}{tail}" for k, b in enumerate(bodies)
+        ]
         calls = "\n".join(f"  call void @{self.symbol}.{k}({arguments})" for k in range(len(bodies)))
-        return "\n".join([*texts, f"{head}({parameters}) nounwind alignstack(64) {{\n{calls}{tail}"])
+        return "\n".join([*texts, f"{head}({parameters}) {attributes} {{\n{calls}{tail}"])
 
     def _body(self, start: int, stop: int) -> str:
         """One part: operations in order, loads before their first use, stores as soon as there is a value."""
@@ -128,7 +139,7 @@ class Writer:
                     self._store(self.texts.get(k) or self._fetch(k), f"%out{out}", row)
 
     def _fetch(self, k: int) -> str:
-        """The text of a value this part has not got yet: a constant, or a load of an input or a scratch row."""
+        """The text of a value this part has not got yet: a constant, or a load of an input or scratch row."""
         node = self.tape.nodes[k]
         if node[0] == "const":
             text = splat(self.emitter.shape, node[1])
@@ -162,8 +173,8 @@ class Writer:
 def crossing(tape: Tape, starts: Sequence[int]) -> tuple[dict[int, int], int]:
     """Scratch row of each value that a later part uses, and the number of rows.
 
-    A row is free for another value in the parts after its last reader, not already in that part: there the order of
-    loads and stores is not fixed.
+    A row is free for another value in the parts after its last reader, not already in that part: there the
+    order of loads and stores is not fixed.
     """
     stops = [*starts[1:], len(tape.nodes)]
     made: list[int] = []

@@ -13,8 +13,8 @@ EARLY = 24
 def arrange(tape: Tape) -> Tape:
     """Elementary functions of little-computed arguments first, then CasADi's own depth-first order.
 
-    A call leaves no vector register alone; before anything else is alive it spills nothing. Both halves of a sine and
-    cosine follow their call.
+    A call leaves no vector register alone; before anything else is alive it spills nothing. Both halves of a
+    sine and cosine follow their call.
     """
     nodes = tape.nodes
     size = [0] * len(nodes)
@@ -54,7 +54,7 @@ def permuted(tape: Tape, order: Sequence[int]) -> Tape:
 
 
 def cuts(tape: Tape, chunk: int) -> list[int]:
-    """Where each part begins: every `chunk` operations or up to a fifth earlier, where the fewest values cross."""
+    """Where each part begins: every `chunk` operations or up to a fifth earlier, where fewest cross."""
     nodes = tape.nodes
     last = list(range(len(nodes)))
     for k, node in enumerate(nodes):

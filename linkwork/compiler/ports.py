@@ -17,10 +17,10 @@ RESERVED = ("out", "threads")
 
 @dataclass(frozen=True)
 class Port:
-    """One named input or output: its components, their units, the shape of one sample, a default for an input.
+    """One named input or output: its components, their units, the shape of a sample, a default of an input.
 
-    Without `shape` it is one value per component, or where there are no components what the CasADi function says:
-    a number, a column as a vector, else a matrix.
+    Without `shape` it is one value per component, or where there are no components what the CasADi function
+    says: a number, a column as a vector, else a matrix.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Port:
         return f"({inner}{',' if len(self.sample) == 1 else ''}) or (samples, {inner})"
 
 
-def ports_of(fn: ca.Function, given: Sequence[Port] | None, inward: bool) -> tuple[Port, ...]:
+def ports_of(fn: Any, given: Sequence[Port] | None, inward: bool) -> tuple[Port, ...]:
     """The ports of a function's inputs or outputs, checked against it and completed from it."""
     count = fn.n_in() if inward else fn.n_out()
     what = "inputs" if inward else "outputs"

@@ -1,11 +1,11 @@
 """A program: lowered functions joined by loops and masks, as data.
 
-A program is one loop, `while any lane of the mask is active, do the body`, over named buffers of rows × lanes. Its state
-lies wholly in the buffers, so the loop can stop after any number of turns and go on later. `program_llvm` lowers it to
-machine code; `program_interpret` runs it in plain Python and is its definition.
+A program is one loop, `while any lane of the mask is active, do the body`, over named buffers of rows ×
+lanes. Its state lies wholly in the buffers, so the loop can stop after any number of turns and go on later.
+`program_llvm` lowers it to machine code; `program_interpret` runs it in plain Python and is its definition.
 
-A statement says where its numbers are by *views*: a run of rows of one buffer. Inside `ForRows` a view with a stride moves
-by that many rows each turn. A *mask* is a view of one row that holds 0.0 or 1.0 in each lane.
+A statement says where its numbers are by *views*: a run of rows of one buffer. Inside `ForRows` a view with a
+stride moves by that many rows each turn. A *mask* is a view of one row that holds 0.0 or 1.0 in each lane.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def callee(function: ca.Function | Callee) -> Callee:
 
 @dataclass(frozen=True)
 class View:
-    """Rows `first … first + rows` of a buffer; in turn i of `ForRows` they lie `i * stride` rows further on."""
+    """Rows `first … first + rows` of a buffer; in turn i of `ForRows` they lie `i * stride` further on."""
 
     buffer: str
     first: int
@@ -109,12 +109,13 @@ class View:
         """Every row touched in so many turns."""
         return range(self.first, self.first + self.rows + self.stride * (turns - 1))
 
-    def meets(self, other: View, turns: int = 1) -> bool:
-        """Whether the two touch a common row within one turn of the same loop."""
+    def meets(self, other: View) -> bool:
+        """Whether the two may touch a common row in the same turn of their loop."""
         if self.buffer != other.buffer or not (self.rows and other.rows):
             return False
-        a, b = self.span(turns), other.span(turns)
-        return a.start < b.stop and b.start < a.stop
+        if self.stride != other.stride:
+            return True
+        return self.first < other.first + other.rows and other.first < self.first + self.rows
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class ForRows:
 
 @dataclass(frozen=True)
 class While:
-    """While any lane of the mask is nonzero, at most `limit` times: do the body (in all lanes). Limit 1 is an *if*."""
+    """While any lane of the mask is nonzero, at most `limit` times: do the body, in all lanes. 1: *if*."""
 
     mask: View
     body: tuple[Statement, ...]
@@ -154,7 +155,7 @@ class Assign:
 
 @dataclass(frozen=True)
 class Take:
-    """Where the mask is nonzero: target = the next number of the queue, an int64 counter shared by all threads."""
+    """Where the mask is nonzero: target = the next number of the queue, an int64 shared by all threads."""
 
     mask: View
     target: View
@@ -163,7 +164,7 @@ class Take:
 
 @dataclass(frozen=True)
 class Gather:
-    """Where the mask is nonzero: target = `array[index, :]`, the array being rows of `target.rows` doubles in C order."""
+    """Where the mask is nonzero: target = `array[index, :]`, an array of rows of `target.rows` doubles."""
 
     mask: View
     target: View
@@ -186,7 +187,7 @@ Statement = Call | ForRows | While | Assign | Take | Gather | Scatter
 
 @dataclass(frozen=True)
 class Program:
-    """`while any lane of mask: body` over `buffers` (name → rows) and `arrays` (names of memory outside, in order)."""
+    """`while any lane of mask: body` over `buffers` (name → rows) and `arrays` (names of memory outside)."""
 
     name: str
     buffers: Mapping[str, int]

@@ -1,7 +1,8 @@
 """The meaning of a program, in plain Python: slow, one lane after the other, no machine code.
 
-Values may differ from machine code in the last digits: CasADi evaluates without fused multiply-adds and with the C
-library's elementary functions. Given `evaluate`, which computes a callee's value, the two agree bit by bit.
+Values may differ from machine code in the last digits: CasADi evaluates without fused multiply-adds and with
+the C library's elementary functions. Given `evaluate`, which computes a callee's value, the two agree bit by
+bit.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Program → text of LLVM IR: `i64 @run(ptr state, ptr arrays, i64 turns)`.
 
-The buffers lie one after the other in one block of memory, `state`, as rows of `lanes` doubles; `arrays` is a table of
-pointers. The value returned is 1 while a lane is active. Lowered functions are called on addresses inside the block.
+The buffers lie one after the other in one block of memory, `state`, as rows of `lanes` doubles; `arrays` is a
+table of pointers. The value returned is 1 while a lane is active. Lowered functions are called on addresses
+inside the block.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from .lower import Lowered
 from .program import Assign, Call, Callee, ForRows, Gather, Program, Scatter, Statement, Take, View, While
 
 TEMPORARY = 64
-"""Rows an output may have that is an input of the same call."""
+"""Rows that an output may have which is an input too."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +25,15 @@ class LoweredProgram:
     symbol: str
     lanes: int
     text: str
-    callees: tuple[Lowered, ...]
+    functions: tuple[tuple[Callee, Lowered], ...]
     offsets: Mapping[str, int]
     """First row of each buffer in the block."""
     rows: int
     """Rows of the whole block."""
+
+    @property
+    def callees(self) -> tuple[Lowered, ...]:
+        return tuple(low for _, low in self.functions)
 
 
 def lower_program(program: Program, lanes: int, symbol: str = "run") -> LoweredProgram:
@@ -43,9 +48,7 @@ def lower_program(program: Program, lanes: int, symbol: str = "run") -> LoweredP
     scratch = max((lowered.scratch for _, lowered in callees.values()), default=0)
     emitter = _Emitter(program, lanes, offsets, rows, {key: low.symbol for key, (_, low) in callees.items()})
     text = emitter.function(symbol)
-    return LoweredProgram(
-        symbol, lanes, text, tuple(low for _, low in callees.values()), offsets, rows + scratch
-    )
+    return LoweredProgram(symbol, lanes, text, tuple(callees.values()), offsets, rows + scratch)
 
 
 def _place(buffers: Mapping[str, int], lanes: int) -> tuple[dict[str, int], int]:
@@ -69,6 +72,7 @@ class _Emitter:
     symbols: Mapping[object, str]
     lines: list[str] = field(default_factory=list)
     entry: list[str] = field(default_factory=list)
+    pointers: dict[str, str] = field(default_factory=dict)
     block: str = "entry"
     names: int = 0
 
@@ -78,18 +82,17 @@ class _Emitter:
         self.align = 8 * self.lanes
 
     def function(self, symbol: str) -> str:
-        pointers = {
+        self.pointers = {
             name: self.define(f"load ptr, ptr {self.item(k)}, align 8")
             for k, name in enumerate(self.program.arrays)
         }
-        self.pointers = pointers
         self.statement(While(self.program.mask, self.program.body), None, limit="%turns")
         active = self.define(f"zext i1 {self.any(self.program.mask)} to i64")
         body = "\n".join([*self.entry, *self.lines])
         head = f"define i64 @{symbol}(ptr %state, ptr %arrays, i64 %turns) nounwind {{\nentry:\n"
         return f"{head}{body}\n  ret i64 {active}\n}}\n"
 
-    # --- names, blocks, addresses -------------------------------------------------------------------------------
+    # names, blocks, addresses
 
     def name(self) -> str:
         self.names += 1
@@ -142,7 +145,7 @@ class _Emitter:
         flags = self.define(f"bitcast {self.bits} {chosen} to i{self.lanes}")
         return self.define(f"icmp ne i{self.lanes} {flags}, 0")
 
-    # --- statements ---------------------------------------------------------------------------------------------
+    # statements
 
     def statement(self, statement: Statement, turn: str | None, limit: str | None = None) -> None:
         match statement:
@@ -209,12 +212,12 @@ class _Emitter:
     def call(
         self, function: Callee, inputs: Sequence[View], outputs: Sequence[View], turn: str | None
     ) -> None:
-        """Call on addresses. An output that is an input too goes through a temporary, for arguments must not overlap."""
+        """Call on addresses. An output that is an input too goes through a temporary: none may overlap."""
         arguments = [self.address(v, turn) for v in inputs]
         late = []
         for k, view in enumerate(outputs):
             at = self.address(view, turn)
-            if any(_shared(view, other) for other in inputs):
+            if any(view.meets(other) for other in inputs):
                 if view.rows > TEMPORARY:
                     raise CompileError(
                         f"call of '{function.label()}': output {k} of {view.rows} rows is an input too",
@@ -272,9 +275,8 @@ class _Emitter:
         if isinstance(statement, Take):
             number = self.define(f"atomicrmw add ptr {self.pointers[statement.queue]}, i64 1 monotonic")
             value = self.define(f"sitofp i64 {number} to double")
-            self.line(
-                f"store double {value}, ptr {self.lane(self.address(statement.target, None), lane)}, align 8"
-            )
+            target = self.lane(self.address(statement.target, None), lane)
+            self.line(f"store double {value}, ptr {target}, align 8")
             return
         view = statement.target if isinstance(statement, Gather) else statement.source
         if view.rows == 0:
@@ -292,12 +294,3 @@ class _Emitter:
             self.line(f"store double {value}, ptr {target}, align 8")
 
         self.loop(view.rows, row)
-
-
-def _shared(a: View, b: View) -> bool:
-    """Whether two views of one call touch a row in common in the same turn of their loop."""
-    if a.buffer != b.buffer or not (a.rows and b.rows):
-        return False
-    if a.stride == b.stride:
-        return a.first < b.first + b.rows and b.first < a.first + a.rows
-    return True

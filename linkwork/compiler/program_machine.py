@@ -1,8 +1,8 @@
 """A program in machine code: build (or find on disk), lay out memory, run for so many turns.
 
-The loop itself and the short functions it calls go through LLVM's optimiser, which inlines them and keeps what it can in
-registers; long functions gain nothing from it and are linked in as they are. No fast-math flag is set anywhere, so this
-changes no bit.
+The loop itself and the short functions it calls go through LLVM's optimiser, which inlines them and keeps
+what it can in registers; long functions gain nothing from it and are linked in as they are. No fast-math flag
+is set anywhere, so this changes no bit.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from .lower import Lowered
 from .machine import Code, compile_text, module_text
 from .program import Program
 from .program_llvm import LoweredProgram, lower_program
+from .rolled import RolledFunction
 from .target import Target, host
 
 SHORT = 400
@@ -99,7 +100,13 @@ def compile_program(
         entry = store.Entry(compile_text(_joined(*texts, long, target), target), {"program": program.name})
         if cache:
             store.store(name, entry)
-    return CompiledProgram(program, lowered.lanes, lowered, Code(entry.image, [lowered.symbol]), found)
+    tables: dict[str, np.ndarray] = {}
+    for function, low in lowered.functions:
+        if isinstance(function, RolledFunction):
+            tables |= function.data(low.symbol, lowered.lanes)
+    code = Code(entry.image, [lowered.symbol, *tables])
+    code.point(tables)
+    return CompiledProgram(program, lowered.lanes, lowered, code, found)
 
 
 def _head(function: Lowered) -> tuple[str, str]:
@@ -125,7 +132,7 @@ def _joined(text: str, rest: str, long: list[Lowered], target: Target) -> str:
     try:
         module = llvm.parse_assembly(top + text)
         module.verify()
-        options = llvm.create_pipeline_tuning_options(speed_level=2)
+        options = llvm.create_pipeline_tuning_options(speed_level=1)  # 2 takes half as long again for no gain
         options.slp_vectorization = options.loop_vectorization = False
         builder = llvm.create_pass_builder(machine, options)
         builder.getModulePassManager().run(module, builder)

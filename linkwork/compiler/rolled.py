@@ -18,33 +18,37 @@ import casadi as ca
 import numpy as np
 
 from .lower import Lowered, lower
+from .running import aligned
 
 COLUMNS = 5  # group, parent, offset in q, offset in v, first number of the table
 
 
 @dataclass(frozen=True, eq=False)
 class RolledFunction:
-    """A callee made of sweeps; the fields are those of `dynamics.rolled.Rolled`, which says what they mean.
+    """A callee made of sweeps; the fields below `places` are those of `dynamics.rolled.Rolled`, which says what they mean.
 
-    `by[name]`: "q" or "v", at which of a body's two offsets an argument is taken.
+    inputs, outputs   the function's own arguments: name and rows
+    places[name]      where a sweep's argument lies: argument of the function, first row in it, and "q" or "v" (at
+                      which of a body's offsets) or "root" (rows of the world's record, copied when all is done)
     """
 
-    name: str
+    title: str
     inputs: tuple[tuple[str, int], ...]
     outputs: tuple[tuple[str, int], ...]
-    by: dict[str, str]
+    places: dict[str, tuple[str, int, str]]
     steps: tuple[tuple[Any, ...], ...]
     inward: tuple[bool, ...]
     zeroed: tuple[tuple[int, int], ...]
     record: int
     root: np.ndarray
+    kept: dict[str, tuple[int, int]]
     bodies: np.ndarray
     table: np.ndarray
 
     @cached_property
     def fingerprint(self) -> str:
         """Of the code and of the number of bodies, not of the tables: those are no part of the machine code."""
-        parts = [self.name, self.inputs, self.outputs, sorted(self.by.items()), self.inward, self.zeroed, self.record, len(self.bodies)]
+        parts = [self.title, self.inputs, self.outputs, sorted(self.places.items()), sorted(self.kept.items()), self.inward, self.zeroed, self.record, len(self.bodies)]
         digest = hashlib.sha256(repr(parts).encode())
         for sweep in self.steps:
             for step in sweep:
@@ -56,13 +60,48 @@ class RolledFunction:
         return id(self)
 
     def label(self) -> str:
-        return self.name
+        return self.title
 
     def rows_in(self) -> tuple[int, ...]:
         return tuple(n for _, n in self.inputs)
 
     def rows_out(self) -> tuple[int, ...]:
         return tuple(n for _, n in self.outputs)
+
+    # The questions a kernel asks of a casadi.Function.
+    def name(self) -> str:
+        return self.title
+
+    def n_in(self) -> int:
+        return len(self.inputs)
+
+    def n_out(self) -> int:
+        return len(self.outputs)
+
+    def name_in(self, k: int) -> str:
+        return self.inputs[k][0]
+
+    def name_out(self, k: int) -> str:
+        return self.outputs[k][0]
+
+    def numel_in(self, k: int) -> int:
+        return self.inputs[k][1]
+
+    def numel_out(self, k: int) -> int:
+        return self.outputs[k][1]
+
+    def size_in(self, k: int) -> tuple[int, int]:
+        return self.inputs[k][1], 1
+
+    def size_out(self, k: int) -> tuple[int, int]:
+        return self.outputs[k][1], 1
+
+    def n_instructions(self) -> int:
+        """Of all steps, each counted once."""
+        return sum(step.function.n_instructions() for sweep in self.steps for step in sweep)
+
+    def serialize(self) -> str:
+        return self.fingerprint
 
     def scratch(self) -> int:
         """Rows of all records."""
@@ -109,17 +148,23 @@ class RolledFunction:
         for s, i in self._visits(records):
             group, parent, *offsets, first = self.bodies[i - 1]
             step, at = self.steps[s][group], dict(zip("qv", offsets, strict=True))
-            arguments = []
-            for k, (n, row) in enumerate(step.inputs):
-                rows = step.function.numel_in(k)
-                where = {"own": records[i], "parent": records[parent], "table": self.table[first:]}.get(n)
-                start = row if where is not None else at[self.by[n]]
-                arguments.append(ca.DM((given[n] if where is None else where)[start : start + rows]))
-            for (n, row), value in zip(step.outputs, step.function.call(arguments), strict=True):
+            near = {"own": records[i], "parent": records[parent], "table": self.table[first:]}
+
+            def rows(n: str, row: int, count: int, near=near, at=at) -> np.ndarray:
+                if n in near:
+                    return near[n][row : row + count]
+                argument, start, by = self.places[n]
+                start += at[by]
+                return (given[argument] if argument in given else results[argument])[start : start + count]
+
+            f = step.function
+            arguments = [ca.DM(rows(*place, f.numel_in(k))) for k, place in enumerate(step.inputs)]
+            for place, value in zip(step.outputs, f.call(arguments), strict=True):
                 x = np.asarray(value).ravel()
-                where = {"own": records[i], "parent": records[parent]}.get(n)
-                start = row if where is not None else at[self.by[n]]
-                (results[n] if where is None else where)[start : start + len(x)] = x
+                rows(*place, len(x))[:] = x
+        for n, (row, count) in self.kept.items():
+            argument, start, _ = self.places[n]
+            results[argument][start : start + count] = records[0, row : row + count]
         return list(results.values())
 
     def _visits(self, records: np.ndarray) -> Iterator[tuple[int, int]]:
@@ -131,8 +176,10 @@ class RolledFunction:
 
 
 def _spread(numbers: np.ndarray, lanes: int) -> np.ndarray:
-    """Each number in every lane."""
-    return np.repeat(np.asarray(numbers, float), lanes) if len(numbers) else np.zeros(lanes)
+    """Each number in every lane, at an address fit for vectors."""
+    out = aligned((max(len(numbers), 1), lanes))
+    out[: len(numbers)] = np.asarray(numbers, float)[:, None]
+    return out
 
 
 class _Writer:
@@ -165,6 +212,7 @@ class _Writer:
             if self.f.zeroed[s][1]:
                 self._clear(s, *self.f.zeroed[s])
             self._sweep(s)
+        self._copy_kept()
         body = "\n".join(self.lines)
         return "\n".join([*globals_, f"define internal void @{self.symbol}({signature}) nounwind {{", "entry:", body, "  ret void", "}", ""])
 
@@ -193,6 +241,15 @@ class _Writer:
             self.lines.append(f"  store {self.type} {value}, ptr {target}, align {self.row}")
         self.block = "entry"
 
+    def _copy_kept(self) -> None:
+        for name, (row, count) in self.f.kept.items():
+            argument, start, _ = self.f.places[name]
+            for k in range(count):
+                source = self.define(f"getelementptr i8, ptr %w, i64 {(row + k) * self.row}")
+                value = self.define(f"load {self.type}, ptr {source}, align 8")
+                target = self.define(f"getelementptr i8, ptr {self.pointer[argument]}, i64 {(start + k) * self.row}")
+                self.lines.append(f"  store {self.type} {value}, ptr {target}, align {self.row}")
+
     def _clear(self, s: int, first: int, rows: int) -> None:
         label, count = f"clear{s}", len(self.f.bodies) + 1
         self._loop(label, self.block, count)
@@ -218,7 +275,7 @@ class _Writer:
         at = {"q": self._rows(at_q), "v": self._rows(at_v)}
         base = {"own": self._of_record(number), "parent": self._of_record(parent)}
         base["table"] = self.define(f"getelementptr i8, ptr %table, i64 {self._rows(first)}")
-        if len(groups) == 1:
+        if len(self.f.steps[s]) == 1 == len(groups):
             self._call(s, groups[0], base, at)
             self._end(label, count)
         else:
@@ -250,7 +307,8 @@ class _Writer:
             if name in base:
                 pointers.append(self.define(f"getelementptr i8, ptr {base[name]}, i64 {row * self.row}"))
             else:
-                far = at[self.f.by[name]]
-                pointers.append(self.define(f"getelementptr i8, ptr {self.pointer[name]}, i64 {far}"))
+                argument, start, by = self.f.places[name]
+                base_of = self.define(f"getelementptr i8, ptr {self.pointer[argument]}, i64 {start * self.row}")
+                pointers.append(self.define(f"getelementptr i8, ptr {base_of}, i64 {at[by]}"))
         arguments = ", ".join(f"ptr {p}" for p in [*pointers, "%spare"])
         self.lines.append(f"  call void @{self.steps[s, g]}({arguments})")

@@ -1,12 +1,15 @@
 """A CasADi graph as a list of values in static single assignment, ready to be written out.
 
-`read` walks CasADi's instruction list once. What it makes is a `Tape`: node k is `(operation, *arguments)`, arguments
-being earlier nodes. Three rewrites are made here, all functions of the graph alone, so that bits do not depend on the
-number of lanes:
+`read` walks CasADi's instruction list once. What it makes is a `Tape`: node k is `(operation, *arguments)`,
+arguments being earlier nodes. Four rewrites are made here, all functions of the graph alone, so that bits do
+not depend on the number of lanes:
 
-- **fusing**: a product (or square) whose one use is a sum or difference joins it as a fused multiply-add. When both
-  sides of `a*b + c*d` could join, the right one does: `fma(c, d, a*b)`; for `x - a*b` it is `fma(-a, b, x)`.
+- **fusing**: a product (or square) whose one use is a sum or difference joins it as a fused multiply-add.
+  When both sides of `a*b + c*d` could join, the right one does: `fma(c, d, a*b)`; for `x - a*b` it is
+  `fma(-a, b, x)`.
 - **sine and cosine of one argument** are one call with two results.
+- **one reciprocal**: several divisions by one value become products with its reciprocal (CasADi itself turns
+  `x * (1/d)` into `x / d`, however it was written). This moves a quotient by at most one last place.
 - **either or**: CasADi writes `if_else(c, x, y)` as `(c ? x : 0) + (!c ? y : 0)`; it becomes one selection.
 """
 
@@ -73,15 +76,18 @@ OPERATIONS: dict[int, str] = {
     ca.OP_EXPM1: "expm1",
     ca.OP_HYPOT: "hypot",
 }
-"""Every scalar operation of CasADi that has a meaning here."""
+"""Every scalar operation of CasADi that has a meaning here: the one CasADi gives it, to the last few places.
+
+The one exception is `erfinv`: CasADi's own value is off by up to 1e-6 (near 0.7), ours by a few last places.
+"""
 
 UNARY = frozenset(
-    "neg sqrt sq twice inv floor ceil fabs sign not exp log sin cos tan asin acos atan sinh cosh tanh asinh acosh"
-    " atanh erf erfinv log1p expm1".split()
+    """neg sqrt sq twice inv floor ceil fabs sign not exp log sin cos tan asin acos atan sinh cosh tanh asinh
+    acosh atanh erf erfinv log1p expm1""".split()
 )
 LIBRARY = frozenset(
-    "exp log pow tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh fmod remainder erf erfinv log1p expm1"
-    " hypot sincos".split()
+    """exp log pow tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh fmod remainder erf erfinv log1p
+    expm1 hypot sincos""".split()
 )
 """Operations that are calls of an elementary function."""
 LOGICAL = frozenset("lt le eq ne not and or".split())
@@ -120,8 +126,8 @@ class Tape:
 def read(fn: ca.Function, c_order: bool = False) -> Tape:
     """The tape of an SX function, common subexpressions shared, dead code gone, products fused.
 
-    Rows of matrices are in CasADi's column-major order, or with `c_order` in NumPy's. Refuses MX functions, free
-    symbols and operations without a meaning here, by name.
+    Rows of matrices are in CasADi's column-major order, or with `c_order` in NumPy's. Refuses MX functions,
+    free symbols and operations without a meaning here, by name.
     """
     if not fn.is_a("SXFunction"):
         raise CompileError(
@@ -134,7 +140,7 @@ def read(fn: ca.Function, c_order: bool = False) -> Tape:
     shared = ca.Function(fn.name(), inputs, ca.cse(fn.call(inputs, True, False)))
     tape = _walk(shared, c_order)
     tape = _prune(_select(tape))
-    return _prune(_fuse(tape))
+    return _prune(_fuse(_share_reciprocals(tape)))
 
 
 def _rows(sparsity: ca.Sparsity, c_order: bool) -> list[int]:
@@ -209,6 +215,28 @@ def _select(tape: Tape) -> Tape:
         elif nodes[x[1]] == ("not", y[1]):
             nodes[k] = ("select", y[1], y[2], x[2])
     return tape
+
+
+def _share_reciprocals(tape: Tape) -> Tape:
+    """Divisions by a value that is divided by more than once become products with its reciprocal."""
+    divisors = Counter(node[-1] for node in tape.nodes if node[0] in ("div", "inv"))
+    nodes: list[Node] = []
+    number: list[int] = []
+    reciprocal: dict[int, int] = {}
+    for node in tape.nodes:
+        arguments = [] if node[0] in LEAVES else [number[a] for a in node[1:]]
+        if node[0] in ("div", "inv") and divisors[node[-1]] > 1:
+            if arguments[-1] not in reciprocal:
+                reciprocal[arguments[-1]] = len(nodes)
+                nodes.append(("inv", arguments[-1]))
+            one = reciprocal[arguments[-1]]
+            number.append(one if node[0] == "inv" else len(nodes))
+            if node[0] == "div":
+                nodes.append(("mul", arguments[0], one))
+            continue
+        number.append(len(nodes))
+        nodes.append(node if node[0] in LEAVES else (node[0], *arguments))
+    return Tape(nodes, [[None if r is None else number[r] for r in rows] for rows in tape.outputs])
 
 
 def _fuse(tape: Tape) -> Tape:

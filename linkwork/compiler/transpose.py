@@ -1,7 +1,7 @@
 """Transposing pieces of W samples × W rows in registers, from samples to rows of lanes and back.
 
-The first of the log2(W) stages of a transposition is merged into half-width loads, the last into half-width stores: on
-the processors at hand loading is cheaper than shuffling.
+The first of the log2(W) stages of a transposition is merged into half-width loads, the last into half-width
+stores: on the processors at hand loading is cheaper than shuffling.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def pack(rows: int, lanes: int) -> str:
 
 def unpack(rows: int, lanes: int) -> str:
     """`void @unpack.R(ptr rows, ptr samples, i64 stride, i64 left)`: lane l writes sample min(l, left)."""
-    head = f"define internal void @unpack.{rows}(ptr noalias %rows, ptr noalias %samples, i64 %stride, i64 %left)"
+    parameters = "ptr noalias %rows, ptr noalias %samples, i64 %stride, i64 %left"
+    head = f"define internal void @unpack.{rows}({parameters})"
     return _routine(head, rows, lanes, _Turn.unpack)
 
 

@@ -70,6 +70,11 @@ def page(
 
     `model` is shown as `str(model)`; `notes` are paragraphs of plain text.
     """
+    with replacing(path) as part:
+        part.write_text(_html(run, title, model, notes), encoding="utf-8")
+
+
+def _html(run: Result, title: str | None, model: object, notes: str | Sequence[str] | None) -> str:
     heading = title or str(run.provenance.get("model") or "Result of a simulation")
     parts = [
         f"<h1>{escape(heading)}</h1>",
@@ -89,9 +94,7 @@ def page(
         f"<title>{escape(heading)}</title><style>{CSS}</style>"
     )
     body = "\n".join(filter(None, parts))
-    text = f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n<body>\n{body}\n</body>\n</html>\n'
-    with replacing(path) as part:
-        part.write_text(text, encoding="utf-8")
+    return f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n<body>\n{body}\n</body>\n</html>\n'
 
 
 def _section(heading: str, inside: str) -> str:

@@ -247,9 +247,9 @@ def _colour_scale(ax: Axes, labels: Sequence[str]) -> None:
     bar = ax.figure.colorbar(
         ScalarMappable(Normalize(0, len(labels) - 1), colours), ax=ax, pad=0.015, aspect=14
     )
-    ticks = np.unique(np.linspace(0, len(labels) - 1, 5).astype(int))
-    bar.set_ticks(ticks.tolist())
-    bar.ax.set_yticklabels([style.words(labels[k], 32) for k in ticks.tolist()])
+    ticks: list[int] = np.unique(np.linspace(0, len(labels) - 1, 5).astype(int)).tolist()
+    bar.set_ticks(ticks)
+    bar.ax.set_yticklabels([style.words(labels[k], 32) for k in ticks])
     bar.outline.set_visible(False)  # type: ignore[operator]
 
 

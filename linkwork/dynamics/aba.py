@@ -73,7 +73,7 @@ SWEEPS = (
 )
 
 
-@returns("v_dot")
+@returns("v_dot", sweeps=SWEEPS, root=world)
 def aba(model: Model, q: SX, v: SX, tau: SX, f_ext: SX | None = None, t: SX | None = None) -> SX:
     """Joint accelerations v_dot [rad/s², m/s²] from the whole joint forces tau [N·m, N], O(n).
 

@@ -18,6 +18,8 @@ def expand(model: Model, q: SX) -> SX:
     parts = []
     for i in model.tree:
         coupling = model.joint(i).coupling
+        if model.kind(i).nq == 0:
+            continue  # an empty slice of a 1 × 1 is 1 × 0 and would count as a row
         if coupling is None:
             parts.append(q[own[i]])
         else:
@@ -55,7 +57,7 @@ def pad(model: Model, tau: Any) -> SX:
     if not model.coupled:
         return tau
     own = _own(model, "nv")
-    return ca.vertcat(*[tau[own[i]] if i in own else SX(1, 1) for i in model.tree])
+    return ca.vertcat(*[tau[own[i]] if i in own else SX(1, 1) for i in model.tree if model.kind(i).nv])
 
 
 def _own(model: Model, count: str) -> dict[int, slice]:

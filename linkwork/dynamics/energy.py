@@ -7,6 +7,8 @@ import casadi as ca
 from linkwork.dynamics.coupling import expand, spread
 from linkwork.dynamics.formulation import returns
 from linkwork.dynamics.kinematics import moving, poses
+from linkwork.model.describe import Joint
+from linkwork.model.joints import Kind
 from linkwork.model.model import Model
 from linkwork.spatial import SX, cross, vector, zeros
 
@@ -39,14 +41,17 @@ def spring_energy(model: Model, q: SX) -> SX:
 
     The deflection of a joint with a quaternion is its rotation vector from the rest attitude.
     """
-    energy, q = SX(0), expand(model, q)
-    for i in model.tree:
-        joint, kind = model.joint(i), model.kind(i)
-        if kind.nv and any(not (isinstance(k, (int, float)) and k == 0) for k in joint.stiffness):
-            rest = kind.step(SX(ca.DM(kind.neutral)), vector(joint.rest))
-            off = kind.difference(rest, q[model.q_slices[i]])
-            energy += ca.dot(vector(joint.stiffness), off * off) / 2
-    return energy
+    q = expand(model, q)
+    return sum((joint_spring_energy(model.joint(i), model.kind(i), q[model.q_slices[i]]) for i in model.tree if model.kind(i).nv), SX(0))
+
+
+def joint_spring_energy(joint: Joint, kind: Kind, q: SX) -> SX:
+    """½ stiffness · (deflection from rest)² of one joint [J]."""
+    if all(isinstance(k, (int, float)) and k == 0 for k in joint.stiffness):
+        return SX(0)
+    rest = kind.step(SX(ca.DM(kind.neutral)), vector(joint.rest))
+    off = kind.difference(rest, q)
+    return ca.dot(vector(joint.stiffness), off * off) / 2
 
 
 @returns("potential_energy")

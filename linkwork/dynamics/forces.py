@@ -16,8 +16,10 @@ import casadi as ca
 
 from linkwork.dynamics import kinematics
 from linkwork.dynamics.coupling import expand, gather, spread
-from linkwork.dynamics.energy import spring_energy
+from linkwork.dynamics.energy import joint_spring_energy
 from linkwork.errors import ModelError, nearest
+from linkwork.model.describe import Joint
+from linkwork.model.joints import Kind
 from linkwork.model.model import Model
 from linkwork.spatial import SX, cross, vector, zeros
 
@@ -97,32 +99,28 @@ def applied(model: Model, q: SX, v: SX, t: SX) -> list[Applied]:
     return found
 
 
+def joint_forces(joint: Joint, kind: Kind, q: SX, v: SX) -> dict[str, SX]:
+    """Damping, friction and spring forces of one joint; those it has."""
+    found: dict[str, SX] = {}
+    if any(map(_there, joint.damping)):
+        found["damping"] = -vector(joint.damping) * v
+    if any(map(_there, joint.friction)):
+        found["friction"] = -vector(joint.friction) * ca.tanh(v / joint.friction_speed)
+    if any(map(_there, joint.stiffness)):
+        at, rate = SX.sym("q", kind.nq), SX.sym("v", kind.nv)
+        power = ca.jtimes(joint_spring_energy(joint, kind, at), at, kind.q_dot(at, rate))
+        found["springs"] = ca.substitute(-ca.jacobian(power, rate).T, at, q)
+    return found
+
+
 def _passive(model: Model, q: SX, v: SX) -> dict[str, SX]:
-    speeds = spread(model, v)
+    q, v = expand(model, q), spread(model, v)
+    each = {i: joint_forces(model.joint(i), model.kind(i), q[model.q_slices[i]], v[model.v_slices[i]]) for i in model.tree if model.kind(i).nv}
     sums: dict[str, SX] = {}
-    for word in ("damping", "friction"):
-        if not any(_there(x) for i in model.tree for x in getattr(model.joint(i), word)):
-            continue
-        tau = []
-        for i in model.tree:
-            joint, own = model.joint(i), speeds[model.v_slices[i]]
-            for k, x in enumerate(getattr(joint, word)):
-                tau.append(
-                    -x * (own[k] if word == "damping" else ca.tanh(own[k] / joint.friction_speed))
-                    if _there(x)
-                    else SX(0)
-                )
-        sums[word] = gather(model, ca.vertcat(*tau))
-    if any(_there(x) for i in model.tree for x in model.joint(i).stiffness):
-        sums["springs"] = _spring_forces(model, q)
+    for word in ("damping", "friction", "springs"):
+        if any(word in f for f in each.values()):
+            sums[word] = gather(model, ca.vertcat(*[f.get(word, SX.zeros(model.kind(i).nv)) for i, f in each.items()]))
     return sums
-
-
-def _spring_forces(model: Model, q: SX) -> SX:
-    """Gradient of the spring energy along each speed."""
-    at, rate = SX.sym("q", model.nq), SX.sym("v", model.nv)
-    power = ca.jtimes(spring_energy(model, at), at, kinematics.q_dot(model, at, rate))
-    return ca.substitute(-ca.jacobian(power, rate).T, at, q)
 
 
 def _there(x: Any) -> bool:
@@ -201,5 +199,3 @@ def prescribed_power(model: Model, q: SX, v: SX, v_dot: SX, f_ext: SX | None, t:
                 total += ca.dot(b.f, b.v_rel)
     return total
 
-
-__all__ = ["Applied", "State", "applied", "power", "prescribed_power", "totals", "vector"]

@@ -50,7 +50,7 @@ def motion(model: Model, q: SX, v: SX, v_dot: SX, f_ext: SX | None = None, t: SX
     return run(model, SWEEPS, bodies, world(model))
 
 
-@returns("tau")
+@returns("tau", sweeps=SWEEPS, root=world)
 def rnea(model: Model, q: SX, v: SX, v_dot: SX, f_ext: SX | None = None, t: SX | None = None) -> SX:
     """Joint forces tau [N·m, N] for given accelerations: tau = M(q) v_dot + h(q, v) − Σ Jᵀ f_ext."""
     if f_ext is None:

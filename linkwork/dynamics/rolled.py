@@ -38,21 +38,22 @@ class Step:
 class Rolled:
     """Numbers only: what the compiler needs to run sweeps in a loop.
 
-    inputs, outputs   names and rows of the arguments; those of `by` "q" or "v" are taken at the body's own offset
+    by                names of what comes in and goes out per joint → "q" or "v", the offset it is taken at, or "root"
     steps[s][g]       the step of sweep s for group g
     inward[s]         direction; zeroed[s]: rows of every record to clear before it
     record, root      rows of a record; the world's record
+    kept              what the world's record holds in the end and goes out: name → first row, rows
     bodies            (bodies, 5) integers: group, parent, offset in q, offset in v, first number in `table`
     """
 
     name: str
-    inputs: tuple[tuple[str, int], ...]
-    outputs: tuple[tuple[str, int], ...]
+    by: Mapping[str, str]
     steps: tuple[tuple[Step, ...], ...]
     inward: tuple[bool, ...]
     zeroed: tuple[tuple[int, int], ...]
     record: int
     root: np.ndarray
+    kept: Mapping[str, tuple[int, int]]
     bodies: np.ndarray
     table: np.ndarray
 
@@ -121,7 +122,8 @@ def rolled(
     inputs: Mapping[str, str],
     outputs: Mapping[str, str],
 ) -> Rolled:
-    """`inputs`, `outputs`: names of what comes in per joint (q, v, tau …) and goes out (v_dot …) → "q" or "v"."""
+    """`inputs`, `outputs`: names of what comes in per joint (q, v, tau …) and goes out (v_dot …) → "q" or "v"; an output
+    "root" is a sum that has reached the world."""
     _refuse(model)
     groups = _Groups(model)
     shapes: list[dict[str, tuple[int, int]]] = [{} for _ in groups.examples]
@@ -221,8 +223,8 @@ class _Groups:
 
     def table(self) -> tuple[np.ndarray, np.ndarray]:
         """First number of each body, all numbers."""
-        width = np.array([len(self.varying[g]) for g in self.of])
-        first = np.concatenate([[0], np.cumsum(width)[:-1]])
+        width = np.array([len(self.varying[g]) for g in self.of], int)
+        first = np.cumsum(width, dtype=int) - width
         out, seen = np.empty(int(width.sum())), [0] * len(self.rows)
         for i, g in enumerate(self.of):
             out[first[i] : first[i] + width[i]] = self.rows[g][seen[g], self.varying[g]]
@@ -271,7 +273,7 @@ def _renumbered(joint: Joint, body: Body, values: list[Any]) -> tuple[Joint, Bod
 
 def _laid_out(model: Model, name: str, sweeps: Sequence[Sweep], groups: _Groups, traced: list[_Traced], root: Results, inputs: Mapping[str, str], outputs: Mapping[str, str]) -> Rolled:
     """Give out rows of the record to what is read by anyone, and make the functions."""
-    needed = {n for t in traced for n in (*t.own, *t.other)}
+    needed = {n for t in traced for n in (*t.own, *t.other)} | {n for n, by in outputs.items() if by == "root"}
     sizes: dict[str, int] = {}
     for t in traced:
         for n, (rows, _) in (*t.own.items(), *t.other.items()):
@@ -299,7 +301,7 @@ def _laid_out(model: Model, name: str, sweeps: Sequence[Sweep], groups: _Groups,
                 outs.append((above + flat, ("parent", row[n])))
             elif n in row and flat.numel():
                 outs.append((flat, ("own", row[n])))
-            if n in outputs and flat.numel():
+            if outputs.get(n, "root") != "root" and flat.numel():
                 outs.append((flat, (n, 0)))
         ins = [(x, p) for x, p in ins if x.numel()]
         f = ca.Function(f"s{t.sweep}_g{t.group}", [x for x, _ in ins], [ca.densify(x) for x, _ in outs], {"cse": True})
@@ -313,16 +315,15 @@ def _laid_out(model: Model, name: str, sweeps: Sequence[Sweep], groups: _Groups,
     first, table = groups.table()
     integers = np.stack([groups.of, model.parent[1:], [s.start for s in model.q_slices[1:]], [s.start for s in model.v_slices[1:]], first], axis=1)
     zeroed = tuple((min((row[n] for n in dict(s.passes) if n in row), default=0), sum(sizes[n] for n in dict(s.passes) if n in row)) for s in sweeps)
-    lengths = {"q": model.nq, "v": model.nv}
     return Rolled(
         name,
-        tuple((n, lengths[by]) for n, by in inputs.items()),
-        tuple((n, lengths[by]) for n, by in outputs.items()),
+        {**inputs, **outputs},
         tuple(tuple(made(t) for t in traced[s * count : (s + 1) * count]) for s in range(len(sweeps))),
         tuple(s.direction == "inward" for s in sweeps),
         zeroed,
         record,
         start,
+        {n: (row[n], sizes[n]) for n, by in outputs.items() if by == "root"},
         integers.astype(np.int64),
         table,
     )

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from linkwork.errors import ModelError, nearest
-from linkwork.model import numbers
+from linkwork.model import laws, numbers
 from linkwork.model.check import check_numbers
 from linkwork.model.describe import Description, Joint
 from linkwork.model.joints import KINDS
@@ -19,7 +19,7 @@ LONGEST_NAME = 200
 
 
 def build(description: Description) -> Model:
-    """The Model of a Description. Input order is free; it is kept wherever a parent comes before its child."""
+    """The Model of a Description. Input order is free; it is kept where parents come before children."""
     d = description
     _names_unique(d)
     _ends_known(d)
@@ -42,6 +42,7 @@ def build(description: Description) -> Model:
     )
     _couplings(model)
     check_numbers(model)
+    laws.check(model)
     _start_known(model)
     for name in d.parameters:
         model.require_number(name)
@@ -77,6 +78,7 @@ def _filled(joint: Joint) -> Joint:
 
 # --- names ---
 def _names_unique(d: Description) -> None:
+    _name_readable("model", d)
     frames = [*d.bodies, d.world, *(m for b in (*d.bodies, d.world) for m in b.markers)]
     for what, things in (("body or marker", frames), ("joint", d.joints), ("law", d.laws)):
         count = Counter(t.name for t in things)
@@ -129,7 +131,7 @@ def _ends_known(d: Description) -> None:
             raise ModelError(
                 f"body '{joint.child}' is carried by two joints, '{other.name}'{at} and '{joint.name}'",
                 where=where,
-                fix="a body hangs on one joint; loops are not part of this version, so remove one of the joints",
+                fix="a body hangs on one joint; loops are not part of this version: remove one of them",
             )
         carried[joint.child] = joint
     for body in d.bodies:
@@ -137,7 +139,7 @@ def _ends_known(d: Description) -> None:
             raise ModelError(
                 f"body '{body.name}' hangs on no joint",
                 where=body.source,
-                fix=f"add a joint with child '{body.name}' (kind 'free' if it floats, 'fixed' if it is welded to the world)",
+                fix=f"add a joint with child '{body.name}' (kind 'free' or 'fixed', say)",
             )
 
 
@@ -159,7 +161,7 @@ def _ordered(d: Description, carried: Mapping[str, Joint]) -> list[str]:
         raise ModelError(
             "these bodies carry one another in a ring: " + _ring(joint, carried),
             where=joint.source,
-            fix="a tree starts at the world: let one of these joints have the world (or a body on it) as parent",
+            fix="a tree starts at the world: let one of these joints have the world as parent",
         )
     return order
 
@@ -194,7 +196,8 @@ def _couplings(model: Model) -> None:
             raise ModelError(text, where=place, fix="let both follow the same joint")
         for k in (i, leader):
             if model.kind(k).nv != 1:
-                text = f"{what} follows '{coupling.leader}': joint '{model.joint(k).name}' has {model.kind(k).nv} freedoms"
+                nv, name = model.kind(k).nv, model.joint(k).name
+                text = f"{what} follows '{coupling.leader}': joint '{name}' has {nv} freedoms"
                 raise ModelError(text, where=place, fix="only joints of one freedom can be coupled")
 
 

@@ -125,7 +125,7 @@ def _check_joint(joint: Joint) -> None:
         raise ModelError(
             f"{what} is {joint.kind} and has {'no' if joint.motion is None else 'a'} motion",
             where=where,
-            fix="a prescribed joint, and no other, has motion = a function of time that returns position and quaternion",
+            fix="prescribed joints, and no others, have a motion: position and quaternion by time",
         )
     _check_freedoms(joint, what, where)
     _finite((joint.pitch, joint.friction_speed), f"pitch or friction speed of {what}", where)

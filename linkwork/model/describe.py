@@ -49,7 +49,7 @@ class Marker:
 
 @dataclass(frozen=True)
 class Visual:
-    """A shape to be seen. `size`: box x, y, z; sphere radius; cylinder, capsule radius, length; mesh scale."""
+    """A shape to be seen. `size`: box x, y, z; sphere radius; cylinder, capsule radius, length; mesh."""
 
     shape: Literal["box", "sphere", "cylinder", "capsule", "mesh"]
     size: tuple[float, ...]

@@ -1,4 +1,4 @@
-"""The forms in which a vector, an axis, a rotation, a number per freedom may be written; every door of the package takes them."""
+"""The forms in which a vector, an axis, a rotation may be written; every door of the package takes them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from linkwork.errors import ModelError, Place
 from linkwork.model.describe import UNTURNED, Matrix, Vector
-from linkwork.model.joints import Kind
 from linkwork.model.units import quantity
 
 AXES: dict[str, Vector] = {
@@ -163,129 +162,10 @@ def _orthogonal(rows: list[Vector], where: Place | None, what: str) -> Matrix:
             where=where,
             fix="its rows must be unit vectors at right angles that make a right-handed set",
         )
-    if off > 1e-14:
-        u, _, vt = np.linalg.svd(R)
-        R = u @ vt
-    return clean(R.tolist())
-
-
-# --- one number per freedom ---
-FREEDOM_UNITS = {  # word → (unit along a translation, unit about a rotation)
-    "damping": ("N*s/m", "N*m*s/rad"),
-    "stiffness": ("N/m", "N*m/rad"),
-    "rest": ("m", "rad"),
-    "friction": ("N", "N*m"),
-    "armature": ("kg", "kg*m^2"),
-    "lower": ("m", "rad"),
-    "upper": ("m", "rad"),
-    "effort": ("N", "N*m"),
-    "velocity": ("m/s", "rad/s"),
-}
-
-
-def per_freedom(given: Any, word: str, kind: Kind, where: Place | None, what: str) -> tuple[float, ...]:
-    """One number for each freedom of a joint; a single one serves them all."""
-    if kind.nv == 0:
-        raise ModelError(
-            f"{what} is {kind.name} and has no freedom for '{word}'", where=where, fix=f"remove '{word}'"
-        )
-    if isinstance(given, (str, bool)) or not isinstance(given, (Sequence, np.ndarray)):
-        given = [given] * kind.nv
-    freedoms = ", ".join(name or "its freedom" for name, _ in kind.speeds)
-    entries = listed(given, kind.nv, where, f"{word} of {what}", f"one number, or {kind.nv}: {freedoms}")
-    return tuple(
-        quantity(
-            e,
-            FREEDOM_UNITS[word][unit_ != "m/s"],
-            where,
-            f"{word} of {what}",
-            infinite=word in _MAY_BE_INFINITE,
-        )
-        for e, (_, unit_) in zip(entries, kind.speeds, strict=True)
-    )
-
-
-_MAY_BE_INFINITE = ("lower", "upper", "effort", "velocity")
-
-
-def limits(
-    given: Any, kind: Kind, where: Place | None, what: str
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """(lower, upper) of each freedom from (low, high) or a list of such pairs; None: no limit on that side."""
-    if kind.quaternion is not None or kind.nv == 0:
-        raise ModelError(
-            f"{what} is {kind.name}, whose coordinates have no limits", where=where, fix="remove 'limits'"
-        )
-    form = "a lower and an upper limit, e.g. [-90 deg, 90 deg]"
-    pairs = (
-        [given]
-        if kind.nv == 1
-        else listed(given, kind.nv, where, f"limits of {what}", f"{kind.nv} pairs of limits")
-    )
-    low: list[float] = []
-    high: list[float] = []
-    for pair, (_, unit_) in zip(pairs, kind.speeds, strict=True):
-        a, b = (None, None) if pair is None else listed(pair, 2, where, f"limits of {what}", form)
-        dimension = FREEDOM_UNITS["lower"][unit_ != "m/s"]
-        low.append(
-            -math.inf if a is None else quantity(a, dimension, where, f"lower limit of {what}", infinite=True)
-        )
-        high.append(
-            math.inf if b is None else quantity(b, dimension, where, f"upper limit of {what}", infinite=True)
-        )
-    return tuple(low), tuple(high)
-
-
-def geared(armature: Any, rotor: Any, ratio: Any, kind: Kind, source: Source, what: str) -> tuple[float, ...]:
-    """Armature of a rotor behind a gear: rotor inertia · ratio²."""
-    if armature is not None:
-        raise ModelError(
-            f"{what} has an armature and a rotor", where=source.at("armature"), fix="keep one of them"
-        )
-    if rotor is None:
-        raise ModelError(
-            f"{what} has a gear ratio but no rotor inertia", where=source.at("gear_ratio"), fix="add it"
-        )
-    if kind.nv != 1:
-        fix = "give armature, one number for each freedom"
-        raise ModelError(
-            f"{what} is {kind.name}: a rotor drives one freedom", where=source.at("rotor_inertia"), fix=fix
-        )
-    inertia = quantity(rotor, "kg*m^2", source.at("rotor_inertia"), f"rotor inertia of {what}")
-    unit_ = "1" if kind.speeds[0][1] == "rad/s" else "rad/m"
-    gear = 1.0 if ratio is None else quantity(ratio, unit_, source.at("gear_ratio"), f"gear ratio of {what}")
-    return (inertia * gear * gear,)
-
-
-_WITHOUT_AXIS = ("fixed", "free", "spherical", "prescribed")
-
-
-def directions(axis_: Any, axis2: Any, kind: Kind, source: Source, what: str) -> dict[str, Vector]:
-    """`axis` and `axis2` of a joint; z if none is given, and for the second one across it."""
-    out: dict[str, Vector] = {}
-    if axis_ is not None:
-        if kind.name in _WITHOUT_AXIS:
-            text = f"{what} is {kind.name} and has no axis"
-            raise ModelError(text, where=source.at("axis"), fix="remove 'axis', or choose another kind")
-        out["axis"] = axis(axis_, source.at("axis"), f"axis of {what}")
-    if axis2 is not None:
-        if kind.name != "universal":
-            text = f"{what} is {kind.name} and has no second axis"
-            raise ModelError(text, where=source.at("axis2"), fix="remove 'axis2', or make it universal")
-        out["axis2"] = axis(axis2, source.at("axis2"), f"second axis of {what}")
-    elif kind.name == "universal" and abs(out.get("axis", AXES["z"])[1]) > 0.9:
-        out["axis2"] = AXES["z"]
-    return out
-
-
-def pitch(given: Any, kind: Kind, source: Source, what: str) -> float:
-    where = source.at("pitch")
-    if (given is not None) != (kind.name == "helical"):
-        fix = "give pitch, e.g. '5 mm/rev'" if given is None else "remove 'pitch', or make it helical"
-        raise ModelError(
-            f"{what} is {kind.name} and has {'no' if given is None else 'a'} pitch", where=where, fix=fix
-        )
-    return 0.0 if given is None else quantity(given, "m/rad", where, f"pitch of {what}")
+    if off <= 1e-14:
+        return (rows[0], rows[1], rows[2])
+    u, _, vt = np.linalg.svd(R)
+    return clean((u @ vt).tolist())
 
 
 def brief(given: Any) -> str:

@@ -81,7 +81,11 @@ class _Refused(Exception):
 def _walk(node: ast.AST, t: Any, depth: int) -> Any:
     if depth > DEEPEST:
         raise _Refused("a formula nested too deeply", f"at most {DEEPEST} levels")
-    if isinstance(node, ast.Constant) and type(node.value) in (int, float):
+    if (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, (int, float))
+        and not isinstance(node.value, bool)
+    ):
         if node.value > 1e30:
             raise _Refused("a formula with a number beyond anything mechanical", "check it")
         return ca.SX(float(node.value))

@@ -5,10 +5,11 @@
     R     child axes → joint axes
     p     child origin in joint axes
     S     6 × nv, in child axes: relative motion = S v, [linear; angular]
-    c     6, in child axes: the part of the relative acceleration components that is left when v_dot = 0, dS/dt v
+    c     6, in child axes: what is left of the relative acceleration components when v_dot = 0, dS/dt v
 
 Universal: first axis in joint axes (`axis`), second in the child (`axis2`).
-Spherical, free: q holds a unit quaternion (w, x, y, z), v is in child axes. Planar: q = (x, y, angle), v = dq/dt.
+Spherical, free: q holds a unit quaternion (w, x, y, z), v is in child axes. Planar: q = (x, y, angle),
+v = dq/dt.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def _spherical(joint: Joint, q: SX, v: SX, t: SX) -> Motion:
 
 
 def across(axis: tuple[Any, Any, Any]) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Two unit vectors that make a right-handed set with a unit axis: z takes x and y turned the shortest way."""
+    """Two unit vectors that make a right-handed set with a unit axis: x and y turned the shortest way."""
     x, y, z = (float(e) for e in axis)
     if z < -1 + 1e-12:
         return (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
@@ -167,7 +168,7 @@ def _free_rate(q: SX, v: SX) -> SX:
 
 
 def _free_step(q: SX, dv: SX) -> SX:
-    """Position moves along the middle attitude's axes: second order, and position and attitude stay uncoupled."""
+    """Position moves along the middle attitude's axes: second order; attitude stays uncoupled."""
     middle = _turn(q[3:7], 0.5 * dv[3:])
     return ca.vertcat(q[:3] + quaternion_rotation(middle) @ dv[:3], _turn(q[3:7], dv[3:]))
 

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import casadi as ca
 
 from linkwork.errors import ModelError, nearest
-from linkwork.model.formula import Formula, at_time, formula
 from linkwork.model.forms import Source
+from linkwork.model.formula import Formula, at_time, formula
 from linkwork.model.model import Model
 from linkwork.model.units import Where, quantity
 
@@ -63,7 +63,7 @@ class PD:
 
 @dataclass(frozen=True)
 class Drag:
-    """Resistance of a medium at rest, at a body's origin or a marker: −(coefficient + quadratic |v|) v, −angular ω."""
+    """Drag at a body's origin or a marker: force −(coefficient + quadratic |v|) v, moment −angular ω."""
 
     body: str
     coefficient: Any = 0.0
@@ -165,6 +165,9 @@ def check(model: Model) -> None:
                 raise ModelError(
                     f"{what} drives '{name}', which has several freedoms or none", where=where, fix=fix
                 )
+            if not isinstance(function, PD) and name in model.joint_index:
+                fix = "add a marker with a name of its own at that place"
+                raise ModelError(f"{what} acts on '{name}', which is also a joint", where=where, fix=fix)
         if isinstance(function, Spring) and function.marker_a == function.marker_b:
             raise ModelError(
                 f"{what} has both ends at '{function.marker_a}'", where=where, fix="name two markers"

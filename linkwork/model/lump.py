@@ -14,8 +14,8 @@ Frame = tuple[Vector, Matrix]
 def lumped(model: Model) -> Model:
     """The model without fixed joints: what hung on them is given to the body they were fixed to.
 
-    Coordinates keep their order. Markers, visuals and inertial parts move along, and so does each lost body's own
-    frame, as a marker of its name, so that names keep their meaning.
+    Coordinates keep their order. Markers, visuals and inertial parts move along, and so does each lost body's
+    own frame, as a marker of its name, so that names keep their meaning.
     """
     if not any(model.joint(i).kind == "fixed" for i in model.tree):
         return model

@@ -10,7 +10,7 @@ import numpy as np
 
 from linkwork.errors import ModelError, Place, nearest
 from linkwork.model import forms, shapes
-from linkwork.model.describe import Inertial, Visual
+from linkwork.model.describe import Body, Inertial, Visual
 from linkwork.model.forms import Source
 from linkwork.model.units import quantity
 
@@ -36,6 +36,21 @@ def inertia(given: Any, where: Place | None, what: str) -> shapes.Six:
         return (rows[0][0], rows[1][1], rows[2][2], rows[0][1], rows[0][2], rows[1][2])
     numbers = [quantity(e, "kg*m^2", where, what) for e in entries] + [0.0] * (6 - len(entries))
     return tuple(numbers)  # type: ignore[return-value]
+
+
+def body(name: str, given: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], source: Source) -> Body:
+    """A body of the mass told by `given` and of more parts."""
+    found = [part(given, source, f"body '{name}'")]
+    looks = [seen(given, source, f"body '{name}'")]
+    for k, one in enumerate(parts):
+        what, where = f"part '{one.get('name', k + 1)}' of body '{name}'", source.at(f"parts.{k}")
+        if wrong := sorted(set(one) - set(PART_KEYS)):
+            raise ModelError(
+                f"{what} has an unknown key '{wrong[0]}'", where=where, fix=nearest(wrong[0], PART_KEYS)
+            )
+        found.append(part(one, Source(where), what))
+        looks.append(seen(one, Source(where), what))
+    return Body(name, tuple(p for p in found if p), (), tuple(v for v in looks if v), source.place)
 
 
 PART_KEYS = ("name", "mass", "centre", "inertia", "axes", "about", "shape", "size", "density", "unchecked")

@@ -1,4 +1,4 @@
-"""Mechanisms built in Python, by names. Every number may carry a unit; every error tells the caller's file and line."""
+"""Mechanisms built in Python, by names. Numbers may carry units; errors tell the caller's file and line."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import casadi as ca
-
 from linkwork.errors import ModelError, Place, nearest
-from linkwork.model import forms, laws, masses
+from linkwork.model import forms, jointforms, masses
 from linkwork.model.build import build
-from linkwork.model.describe import Body, Coupling, Description, Joint, Law, Marker, Note
-from linkwork.model.formula import moving
+from linkwork.model.describe import Body, Description, Joint, Law, Marker, Note
 from linkwork.model.forms import Source
 from linkwork.model.joints import KINDS, Kind
 from linkwork.model.model import Model
@@ -85,10 +82,10 @@ class Mechanism:
     ) -> Mechanism:
         """A rigid body.
 
-        inertia   3 moments, or xx, yy, zz, xy, xz, yz, or the 3×3 tensor; about the centre of mass (or `about="origin"`)
-        axes      how the axes of `inertia`, or of the shape, are turned against the body's: roll, pitch, yaw, or a matrix
-        shape     box, sphere, cylinder, tube, capsule, rod or shell with `size` and `mass` or `density`; z is its axis,
-                  `centre` its middle; it is seen in pictures too
+        inertia   3 moments, or xx, yy, zz, xy, xz, yz, or 3×3; about the centre of mass, or `about="origin"`
+        axes      how the axes of `inertia`, or of the shape, are turned: roll, pitch, yaw, or a matrix
+        shape     box, sphere, cylinder, tube, capsule, rod or shell with `size` and `mass` or `density`;
+                  z is its axis, `centre` its middle; it is seen in pictures too
         parts     more masses of the same body, each a dictionary with these same keys and a `name`
         """
         source = source or _caller()
@@ -96,29 +93,19 @@ class Mechanism:
             "mass": mass, "centre": centre, "inertia": inertia, "axes": axes, "about": about,
             "shape": shape, "size": size, "density": density, "unchecked": unchecked,
         }  # fmt: skip
-        found = [masses.part(given, source, f"body '{name}'")]
-        seen = [masses.seen(given, source, f"body '{name}'")]
-        for k, one in enumerate(parts):
-            what = f"part '{one.get('name', k + 1)}' of body '{name}'"
-            if wrong := set(one) - set(masses.PART_KEYS):
-                key = sorted(wrong)[0]
-                raise ModelError(
-                    f"{what} has an unknown key '{key}'",
-                    where=source.place,
-                    fix=nearest(key, masses.PART_KEYS),
-                )
-            found.append(masses.part(one, source, what))
-            seen.append(masses.seen(one, source, what))
         if name in self._bodies:
             old = self._bodies[name].source
             where = f" ({old})" if old else ""
             raise ModelError(
                 f"there is a body '{name}' already{where}", where=source.place, fix="give it another name"
             )
-        self._bodies[name] = Body(
-            name, tuple(p for p in found if p), (), tuple(v for v in seen if v), source.place
-        )
+        self._bodies[name] = masses.body(name, given, parts, source)
         return self
+
+    def world_mass(self, given: Mapping[str, Any], source: Source) -> None:
+        """Mass that is fixed to the world: parts of merged models. It moves nothing."""
+        parts = given.get("parts") or ()
+        self._bodies[self.world] = masses.body(self.world, given, parts, source)
 
     def _add_to(self, body: str, source: Source, **more: Any) -> None:
         if body not in self._bodies:
@@ -159,7 +146,7 @@ class Mechanism:
         file: str | None = None,
         source: Source | None = None,
     ) -> Mechanism:
-        """A shape to be seen only: box, sphere, cylinder, capsule, or mesh with a `file` and a scale as `size`."""
+        """A shape to be seen only: box, sphere, cylinder, capsule, or mesh with a `file`."""
         source = source or _caller()
         what = f"visual of body '{body}'"
         made = masses.visual(shape, size, color, file, source, what)
@@ -212,40 +199,16 @@ class Mechanism:
                            {"position": ["0.1*sin(2*pi*t)", 0, 0], "rotation": [0, 0, "5*deg*t"]}
         """
         source = source or _caller()
-        what, table = f"joint '{name}'", _kind(kind, f"joint '{name}'", source)
-        said = {"damping": damping, "stiffness": stiffness, "rest": rest, "friction": friction}
-        said |= {"effort": effort, "velocity": velocity, "armature": armature}
-        values: dict[str, Any] = {
-            word: forms.per_freedom(x, word, table, source.at(word), what)
-            for word, x in said.items()
-            if x is not None
-        }
-        if rotor_inertia is not None or gear_ratio is not None:
-            values["armature"] = forms.geared(armature, rotor_inertia, gear_ratio, table, source, what)
-        if limits is not None:
-            values["lower"], values["upper"] = forms.limits(limits, table, source.at("limits"), what)
-        if friction_speed is not None:
-            unit = table.speeds[0][1] if table.nv else "1"
-            values["friction_speed"] = quantity(
-                friction_speed, unit, source.at("friction_speed"), f"friction speed of {what}"
-            )
-        values |= forms.directions(axis, axis2, table, source, what)
-        values["pitch"] = forms.pitch(pitch, table, source, what)
+        given = {
+            "at": at, "rotation": rotation, "quat_wxyz": quat_wxyz, "quat_xyzw": quat_xyzw,
+            "axis": axis, "axis2": axis2, "pitch": pitch, "damping": damping, "stiffness": stiffness,
+            "rest": rest, "friction": friction, "friction_speed": friction_speed, "limits": limits,
+            "effort": effort, "velocity": velocity, "armature": armature, "rotor_inertia": rotor_inertia,
+            "gear_ratio": gear_ratio, "follows": follows, "ratio": ratio, "offset": offset, "motion": motion,
+        }  # fmt: skip
+        self._joints.append(jointforms.joint(name, kind, parent, child, given, source))
         if follows is not None:
-            values["coupling"] = Coupling(follows, source=source.at("follows"))
             self._ratios[name] = (1.0 if ratio is None else ratio, 0.0 if offset is None else offset, source)
-        elif ratio is not None or offset is not None:
-            fix = "add follows = the joint it is coupled to"
-            raise ModelError(
-                f"{what} has a ratio or offset but follows no joint", where=source.at("ratio"), fix=fix
-            )
-        if motion is not None:
-            given = motion if callable(motion) else moving(motion, source, what)
-            values["motion"] = _tried(given, what, source)
-        turn = {"rotation": rotation, "quat_wxyz": quat_wxyz, "quat_xyzw": quat_xyzw}
-        position = forms.vector(at, "m", source.at("at"), f"position of {what}")
-        turned = forms.rotation(turn, source, what)
-        self._joints.append(Joint(name, kind, parent, child, position, turned, source=source.place, **values))
         return self
 
     # --- laws and numbers ---
@@ -273,7 +236,7 @@ class Mechanism:
         return self
 
     def parameter(self, name: str, value: Any = None, *, source: Source | None = None) -> Mechanism:
-        """Declare a number of the model an input, one value for each sample: "payload.mass", "elbow.damping" …
+        """Declare a number an input, with one value for each sample: "payload.mass", "elbow.damping" …
 
         `value` replaces the number itself.
         """
@@ -283,7 +246,7 @@ class Mechanism:
     def start(
         self, given: Mapping[str, Any] | None = None, *, source: Source | None = None, **more: Any
     ) -> Mechanism:
-        """Where runs start: {"elbow": "30 deg", "elbow.rate": 0.2, "base.position": (0, 0, 1)}; see `start`."""
+        """Where runs start: {"elbow": "30 deg", "elbow.rate": 0.2}; see `linkwork.model.start`."""
         source = source or _caller()
         for name, value in {**(given or {}), **more}.items():
             if place := source.at(name):
@@ -302,14 +265,14 @@ class Mechanism:
         joints = [self._coupled(j, kinds) if j.coupling is not None else j for j in self._joints]
         bodies = [b for name, b in self._bodies.items() if name != self.world]
         return Description(
-            self.name, self.gravity, tuple(bodies), tuple(joints), tuple(self._laws), (), dict(self._constants), {},
-            self._bodies[self.world], tuple(self._notes), self.folder, self.source.place,
+            self.name, self.gravity, tuple(bodies), tuple(joints), tuple(self._laws), (),
+            dict(self._constants), {}, self._bodies[self.world], tuple(self._notes), self.folder,
+            self.source.place,
         )  # fmt: skip
 
     def build(self) -> Model:
         """The Model, checked."""
         model = build(self.describe())
-        laws.check(model)
         for name, (value, source) in self._parameters.items():
             try:
                 model.require_number(name)
@@ -339,33 +302,3 @@ class Mechanism:
                 offset=quantity(offset, units[0], source.at("offset"), f"offset {what}"),
             ),
         )
-
-
-def _kind(kind: Any, what: str, source: Source) -> Kind:
-    if kind not in KINDS:
-        fix = nearest(str(kind), KINDS)
-        raise ModelError(f"{what} is of unknown kind '{kind}'", where=source.at("kind"), fix=fix)
-    return KINDS[kind]
-
-
-def _tried(motion: Callable[[Any], Any], what: str, source: Source) -> Callable[[Any], Any]:
-    """The motion, called once to see that it returns a position and a quaternion."""
-    try:
-        position, quaternion = motion(ca.SX.sym("t"))
-        fits = [
-            ca.SX(ca.vertcat(*[x[i] for i in range(n)])).numel() == n
-            for x, n in ((position, 3), (quaternion, 4))
-        ]
-        fits += [len(x) == n for x, n in ((position, 3), (quaternion, 4)) if isinstance(x, (tuple, list))]
-    except ModelError:
-        raise
-    except Exception as error:
-        raise ModelError(
-            f"motion of {what} fails: {type(error).__name__}: {error}",
-            where=source.at("motion"),
-            fix="motion(t) returns (position, quaternion): 3 and 4 expressions of t, made with casadi functions",
-        ) from error
-    if not all(fits):
-        fix = "return 3 and 4 expressions"
-        raise ModelError(f"motion of {what} returns something else", where=source.at("motion"), fix=fix)
-    return motion

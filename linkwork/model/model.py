@@ -146,7 +146,7 @@ class Model:
         return numbers.read(self)
 
     def replace(self, values: Mapping[str, Any] | None = None, /, **fields: Any) -> Model:
-        """A new model with some numbers (by name) or whole tables (`gravity=`, `parameters=`, `start=` …) changed.
+        """A new model with some numbers (by name) or whole tables (`gravity=`, `start=` …) changed.
 
         `model.replace({"payload.mass": 3.0})`, `model.replace(gravity=(0, 0, 0))`.
         """
@@ -168,7 +168,7 @@ class Model:
             )
 
     def check(self) -> Model:
-        """Check every number again (for a model changed by `replace`); returns the model, raises ModelError."""
+        """Check every number again (for a model changed by `replace`); returns it, raises ModelError."""
         from linkwork.model.check import check_numbers
 
         check_numbers(self)

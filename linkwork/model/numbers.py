@@ -53,7 +53,7 @@ def _of_joint(joint: Joint, at: Path) -> Iterator[tuple[str, Path]]:
 
 
 def paths(model: Model) -> dict[str, Path]:
-    """Name → where it is. A marker that shares its name with a joint is told with its body: `arm.elbow.position.x`."""
+    """Name → where it is. A marker named like a joint is told with its body: `arm.elbow.position.x`."""
     found: dict[str, Path] = dict(_vector("gravity", ("gravity",)))
     found.update({name: ("constants", name) for name in model.constants})
     for i, body in enumerate(model.bodies):

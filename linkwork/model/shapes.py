@@ -1,4 +1,4 @@
-"""Mass, centre and inertia of solids, and how inertias move and turn. Plain floats; `z` is the axis of symmetry.
+"""Mass, centre and inertia of solids, and how inertias move and turn. Floats; z is the axis of symmetry.
 
 The inertia of a part is (xx, yy, zz, xy, xz, yz) about its own centre of mass, as in `describe.Inertial`.
 """

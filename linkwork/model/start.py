@@ -1,6 +1,6 @@
 """Where a run starts, by name: one number each for coordinates and speeds, in SI units.
 
-Accepted at the door, for a joint of one freedom `elbow`: `elbow`, `elbow.rate`. For others each component as it is
+Accepted at the door, for a joint of one freedom `elbow`: `elbow`, `elbow.rate`. For others each component as
 named in `Model.q_names` and `Model.v_names` (`base.x`, `base.omega_z`), or in one piece: `base.position`,
 `base.velocity`, `base.omega`, and the attitude as `base.rotation` (roll, pitch, yaw), `base.quat_wxyz` or
 `base.quat_xyzw`.

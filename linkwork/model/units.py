@@ -3,8 +3,8 @@
 A unit is names joined by `*` (or a space, or `·`) and `/`, with whole powers and brackets: `kg*m^2`,
 `N*m/(rad/s)`. `*` and `/` bind equally, from left to right. A number without a unit is in SI units.
 
-Angles are a dimension of their own: `5 mm/rev` is a helical pitch, `5 mm` is not. Only where mass is involved may
-the radian be left out: a torsional damper may be `3 N*m*s` or `3 N*m*s/rad`.
+Angles are a dimension of their own: `5 mm/rev` is a helical pitch, `5 mm` is not. Only where mass is involved
+may the radian be left out: a torsional damper may be `3 N*m*s` or `3 N*m*s/rad`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """URDF files, read completely: what is not used is told by a Note with its line.
 
 - Gravity is (0, 0, −9.81): the format has none.
-- The root link hangs on the world by a fixed joint "world_joint" or a free joint "root_joint" (`base`). A massless root
-  link "world" of a fixed base is the world itself. Names that are taken get an underscore.
-- An inertia no solid can have is read and noted, since files in the wild are full of them; `strict=True` refuses it.
-  A negative mass or a negative moment ixx, iyy, izz is always refused.
-- Entities, document types and the network are off; meshes are looked for in the file's folder and `package_dirs` only.
+- The root link hangs on the world by a fixed joint "world_joint" or a free joint "root_joint" (`base`). A
+  massless root link "world" of a fixed base is the world itself. Names that are taken get an underscore.
+- An inertia no solid can have is read and noted, since files in the wild are full of them; `strict=True`
+  refuses it. A negative mass or a negative moment ixx, iyy, izz is always refused.
+- Entities, document types and the network are off; meshes are looked for in the file's folder and
+  `package_dirs` only.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Looks:
         return (r, g, b, a)
 
     def _mesh(self, name: str, element: Element, what: str) -> str | None:
-        """The path of a mesh file inside the folder of the model or of the packages; a Note when there is none."""
+        """The path of a mesh inside the folder of the model or of the packages; a Note when there is none."""
         path, folders = name, self.folders
         if name.startswith("package://"):
             path = name.removeprefix("package://")

@@ -26,10 +26,12 @@ class Xml:
 
     def _parsed(self, data: bytes) -> Any:
         head = data[:2000].lstrip(b"\xef\xbb\xbf \t\r\n")
-        if not head.startswith(b"<") and b"\0" not in head[:4]:
+        if not head.startswith((b"<", b"\xff\xfe", b"\xfe\xff")):
             raise ModelError(
                 "the file is not XML", where=Place(self.file, 1), fix="an XML file begins with <"
             )
+        if b"<!DOCTYPE" in data:
+            raise self._doctype(data.count(b"\n", 0, data.index(b"<!DOCTYPE")) + 1)
         parser = etree.XMLParser(
             resolve_entities=False, no_network=True, huge_tree=False, load_dtd=False, dtd_validation=False
         )
@@ -43,12 +45,15 @@ class Xml:
             text = f"not readable as XML: {_short(str(error))}"
             raise ModelError(text, where=Place(self.file, 1), fix="save it as UTF-8 XML") from None
         if root.getroottree().docinfo.doctype or root.getroottree().docinfo.internalDTD is not None:
-            raise ModelError(
-                "the file has a document type (<!DOCTYPE …>), which may bring in entities",
-                where=Place(self.file, data[: data.find(b"<!DOCTYPE")].count(b"\n") + 1),
-                fix="remove the DOCTYPE; models do not need one",
-            )
+            raise self._doctype(1)
         return root
+
+    def _doctype(self, line: int) -> ModelError:
+        return ModelError(
+            "the file has a document type (<!DOCTYPE …>), which may bring in entities",
+            where=Place(self.file, line),
+            fix="remove the DOCTYPE; models do not need one",
+        )
 
     def root(self, tag: str) -> Element:
         if self._tree.tag != tag:

@@ -63,7 +63,7 @@ def plan_adaptive() -> ca.Function:
 
 
 def plan_fixed() -> ca.Function:
-    """t, base, count, step, until → size and end of the step; ends lie on base + k step, not on sums of steps."""
+    """t, base, count, step, until → size and end of the step; ends lie on base + k step, not on sums."""
 
     def formula(t, base, count, step, until):
         end = base + (count + 1) * step
@@ -74,10 +74,11 @@ def plan_fixed() -> ca.Function:
 
 
 def judge_adaptive(controller: Controller, error) -> ca.Function:
-    """busy, t, t1, size, h, sums, norm, h_max, error_old, was_refused, counts → the verdict and the next step.
+    """busy, t, t1, size, h, sums, norm, h_max, error_old, was_refused, counts → the verdict and the next
+    step.
 
-    `error(size, sums, norm)` is the norm of the error estimate, 1 being just good enough. Outputs: accepted, failed, h,
-    error_old, was_refused, steps, refused, largest error, status.
+    `error(size, sums, norm)` is the norm of the error estimate, 1 being just good enough. Outputs: accepted,
+    failed, h, error_old, was_refused, steps, refused, largest error, status.
     """
     a = controller.exponent - 0.75 * controller.beta
 
@@ -115,7 +116,7 @@ def sums_of(error) -> int:
 
 
 def judge_fixed() -> ca.Function:
-    """busy, sums, counts → accepted, failed, count, steps, status: refused only when the state is not finite."""
+    """busy, sums, counts → accepted, failed, count, steps, status: refused when the state is not finite."""
 
     def formula(busy, sums, count, steps, status):
         accepted = ca.logic_and(busy, finite(sums))
@@ -148,7 +149,7 @@ def conclude() -> ca.Function:
 
 
 def first_step() -> ca.Function:
-    """Sums of squares of y and y' (scaled), norm, h_max → a step for a trial evaluation. HNW I, II.4, step a–c."""
+    """Sums of squares of y and y' (scaled), norm, h_max → a step for a trial. HNW I, II.4, a–c."""
 
     def formula(d0, d1, norm, h_max):
         d0, d1 = d0 * norm, d1 * norm
@@ -159,7 +160,7 @@ def first_step() -> ca.Function:
 
 
 def initial_step(order: int) -> ca.Function:
-    """Trial step, sums for y' and its change, norm, h_max, the user's h0 (0: none) → first step. HNW I, II.4, d–f."""
+    """Trial step, sums for y' and its change, norm, h_max, wanted h0 or 0 → first step. HNW I, II.4, d–f."""
 
     def formula(h, d1, d2, norm, h_max, h0):
         slope, bend = ca.sqrt(d1 * norm), ca.sqrt(d2 * norm) / h
@@ -215,4 +216,3 @@ def rms_of_two(size: ca.SX, sums: ca.SX, norm: ca.SX) -> ca.SX:
 
 
 rms_of_two.sums = 2  # type: ignore[attr-defined]
-

@@ -1,7 +1,8 @@
-"""The numbers of Dormand and Prince's method of order 8 with error estimates of orders 5 and 3, dense output of order 7.
+"""The numbers of Dormand and Prince's method of order 8 with error estimates of orders 5 and 3, dense output
+of order 7.
 
-Source: E. Hairer and G. Wanner, dop853.f (1993, 2009), after Hairer, Nørsett, Wanner, Solving Ordinary Differential
-Equations I, 2nd ed., sections II.5 and II.6; each rounded to double precision.
+Source: E. Hairer and G. Wanner, dop853.f (1993, 2009), after Hairer, Nørsett, Wanner, Solving Ordinary
+Differential Equations I, 2nd ed., sections II.5 and II.6; each rounded to double precision.
 """
 
 from __future__ import annotations

@@ -1,28 +1,33 @@
 """Events as statements of a program: seen on the accepted step, located on its dense output, acted upon.
 
-A step is looked at in quarters. That a component changes sign is first seen on the cubic Hermite polynomial, which costs
-no evaluation; then the quarters are gone through in time on the dense output, and the earliest change of sign is
-enclosed by the Illinois method, every fourth turn a bisection, to `event_tolerance` times the step. Several components
-may cross in one interval: the secant's earliest zero is tried, and an interval is kept if any component crosses in it,
-so the enclosure closes on the first. The event's time is the far end of the enclosure.
+A step is looked at in quarters. That a component changes sign is first seen on the cubic Hermite polynomial,
+which costs no evaluation; then the quarters are gone through in time on the dense output, and the earliest
+change of sign is enclosed by the Illinois method, every fourth turn a bisection, to `event_tolerance` times
+the step. Several components may cross in one interval: the secant's earliest zero is tried, and an interval
+is kept if any component crosses in it, so the enclosure closes on the first. The event's time is the far end
+of the enclosure.
 
-The value an event is compared with next is kept with the sign it is to have: after an event was acted upon, the sign
-it has moved to; after a reset, the sign its rate leads to, so that a ball leaving the floor is seen to be above it.
+The value an event is compared with next is kept with the sign it is to have: after an event was acted upon,
+the sign it has moved to; after a reset, the sign its rate leads to, so that a ball leaving the floor is seen
+to be above it, and one left at rest on it is seen to fall again.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import casadi as ca
 
-from ..compiler.program import Assign, Scatter, Statement, View, While, call, for_rows, when
-from .explicit import Method, copy
+from ..compiler.program import Assign, Statement, View, call, for_rows, when
+from .control import EPSILON, TINY_TIME, Status
+from .explicit import copy
 from .motion import Event, Motion
 from .sheet import Sheet, traced
 
 QUARTERS = 4
-TRIES = 200
+INSTANT = 256
+"""Resets nearer to one another than so many units in the last place of t count as simultaneous."""
 TINY = 1e-300
 """Stands for zero where a sign is wanted."""
 
@@ -34,7 +39,7 @@ class Watch:
     motion: Motion
     g: View
     hold: View
-    """Per event, for the next beginning: 0 nothing, 2 it was acted upon, ±1 the sign it must keep."""
+    """Per event, when a motion begins: 0 nothing, ±1 the sign to keep, ±2 the sign it had when it fired."""
     maybe: View
     cut: View
     """Mask: the step ends at an event, at time `t_cut` in state `y_cut`."""
@@ -56,6 +61,9 @@ class Watch:
     place: View
     time: View
     reset_mask: View
+    stuck: View
+    """How many resets in a row have come without time going on, and the last of them."""
+    latest: View
 
     @property
     def count(self) -> int:
@@ -65,10 +73,23 @@ class Watch:
 def watch(motion: Motion, s: Sheet) -> Watch:
     """Declare the rows."""
     m = len(motion.event_list)
+
     def rows(name: str, count: int = 1) -> View:
         return s.layout.rows(f"event {name}", count)
 
-    masks = ("searching", "found", "refining", "fired", "noted", "cut_now", "place", "time", "reset_mask")
+    masks = (
+        "searching",
+        "found",
+        "refining",
+        "fired",
+        "noted",
+        "cut_now",
+        "place",
+        "time",
+        "reset_mask",
+        "stuck",
+        "latest",
+    )
     return Watch(
         motion, rows("g", m), rows("hold", m), rows("maybe"), rows("cut"), rows("t_cut"), rows("y_cut", s.n),
         rows("which"), rows("stopped"), rows("f", m), rows("ends", m * QUARTERS), rows("span", 6),
@@ -76,7 +97,7 @@ def watch(motion: Motion, s: Sheet) -> Watch:
     )  # fmt: skip
 
 
-def _crossed(a: ca.SX, b: ca.SX, events: tuple[Event, ...]) -> list[ca.SX]:
+def crossed(a: ca.SX, b: ca.SX, events: tuple[Event, ...]) -> list[ca.SX]:
     """Which components change sign from a to b in the direction that is asked for."""
     masks = []
     for k, event in enumerate(events):
@@ -88,34 +109,38 @@ def _crossed(a: ca.SX, b: ca.SX, events: tuple[Event, ...]) -> list[ca.SX]:
     return masks
 
 
-def _any(masks: list[ca.SX]) -> ca.SX:
+def any_of(masks: list[ca.SX]) -> ca.SX:
     total = masks[0]
     for mask in masks[1:]:
         total = ca.logic_or(total, mask)
     return total
 
 
-def arm(w: Watch, s: Sheet) -> list[Statement]:
-    """Where a motion begins: g with the sign it has, or is about to have. Needs stage 0."""
+def arm(w: Watch, s: Sheet, step: View) -> list[Statement]:
+    """Where a motion begins: g with the sign it has, or is about to have. Needs stage 0 and the step wanted.
+
+    What was acted upon gets the size it is about to have too, lest the search find the old zero again.
+    """
     motion, m = w.motion, w.count
     events = motion.events
     assert events is not None
 
-    def formula(fresh, hold, old, t, y, p, rate):
+    def formula(fresh, hold, old, t, y, p, rate, step):
         g = events(t, y, p)
         slope = ca.jtimes(g, y, rate) + ca.jtimes(g, t, ca.SX(1))
         rows, held = [], []
         for k in range(m):
             size = ca.fmax(ca.fabs(g[k]), TINY)
-            led = ca.if_else(slope[k] == 0, g[k], ca.if_else(slope[k] > 0, size, -size))
+            led = ca.if_else(slope[k] == 0, g[k], ca.sign(slope[k]) * size + slope[k] * step)
             here = ca.if_else(g[k] == 0, led, g[k])
-            value = ca.if_else(hold[k] == 0, here, ca.if_else(hold[k] == 2, led, hold[k] * size))
+            acted = ca.if_else(slope[k] == 0, ca.sign(hold[k]) * size, led)
+            value = ca.if_else(hold[k] == 0, here, ca.if_else(ca.fabs(hold[k]) == 2, acted, hold[k] * size))
             rows.append(ca.if_else(fresh, value, old[k]))
             held.append(ca.if_else(fresh, 0, hold[k]))
         return [ca.vertcat(*rows), ca.vertcat(*held)]
 
-    function = traced("arm", (1, m, m, 1, s.n, s.p.rows, s.n), formula)
-    inputs = (s.fresh, w.hold, w.g, s.t, s.y, s.p, s.stage(0))
+    function = traced("arm", (1, m, m, 1, s.n, s.p.rows, s.n, 1), formula)
+    inputs = (s.fresh, w.hold, w.g, s.t, s.y, s.p, s.stage(0), step)
     return [call(function, inputs, (w.g, w.hold))]
 
 
@@ -143,8 +168,8 @@ def scan(w: Watch, s: Sheet) -> list[Statement]:
 
     def formula(accepted, g, ends, t1):
         chain = [g, *ca.vertsplit(ends, m)]
-        crossed = [_any(_crossed(a, b, motion.event_list)) for a, b in zip(chain, chain[1:], strict=False)]
-        return [ca.logic_and(accepted, _any(crossed)), 0, t1, 0]
+        seen = [any_of(crossed(a, b, motion.event_list)) for a, b in pairwise(chain)]
+        return [ca.logic_and(accepted, any_of(seen)), 0, t1, 0]
 
     decide = traced("seen", (1, m, m * QUARTERS, 1), formula)
     body.append(call(decide, (s.accepted, w.g, w.ends, s.t1), (w.maybe, w.cut, w.t_cut, w.stopped)))
@@ -156,176 +181,12 @@ def scan(w: Watch, s: Sheet) -> list[Statement]:
     ]
 
 
-def search(w: Watch, s: Sheet, method: Method) -> Statement:
-    """In the lanes of `maybe`: find events in the order of time until one ends the step. Dense output is ready."""
-    m, motion = w.count, w.motion
-    right, trial = w.ends[:m], w.ends[m : 2 * m]
-    left, to, a, b, side, tries = w.span
-    begin = traced("begin", (1,), lambda maybe: [maybe, 0])
-    begin_call = call(begin, (w.maybe,), (w.searching, left))
+def act(w: Watch, s: Sheet, failed: View) -> Statement:
+    """Where the step was cut: y1, t1 become the state and time of the event, after its reset.
 
-    def next_interval(x):
-        return [ca.fmin((ca.floor(x * QUARTERS + 1e-9) + 1) / QUARTERS, 1)]
-
-    def enclose(searching, f, g, x, y):
-        found = ca.logic_and(searching, _any(_crossed(f, g, motion.event_list)))
-        return [found, found, x, y, 0, 0]
-
-    evaluate = _evaluator(w, s, method)
-    loop: list[Statement] = [
-        call(traced("next_interval", (1,), next_interval), (left,), (to,)),
-        *evaluate(to, right),
-        call(
-            traced("enclose", (1, m, m, 1, 1), enclose),
-            (w.searching, w.f, right, left, to),
-            (w.found, w.refining, a, b, side, tries),
-        ),
-        While(w.refining, (*_refine(w, s, right, trial, evaluate),)),
-        *_fire(w, s, right),
-        when(w.fired, *_note(w, s)),
-        when(w.cut_now, *evaluate(b, trial), Assign(w.cut_now, w.y_cut, s.out)),
-    ]
-    # whatever was not cut is compared from its end on
-    finish = traced(
-        "rest", (1, 1, m, m), lambda maybe, cut, f, g: [ca.if_else(ca.logic_and(maybe, 1 - cut), f, g)]
-    )
-    return when(
-        w.maybe, begin_call, While(w.searching, tuple(loop)), call(finish, (w.maybe, w.cut, w.f, w.g), (w.g,))
-    )
-
-
-def _evaluator(w: Watch, s: Sheet, method: Method):
-    """Statements for `to` = events at t + x size, from dense output (put back on its manifold)."""
-    events = w.motion.events
-    assert events is not None
-    point = traced("point", (1, 1, 1, 1), lambda x, t, t1, h: [x, ca.if_else(x >= 1, t1, t + x * h)])
-
-    def evaluate(x: View, to: View) -> list[Statement]:
-        return [
-            call(point, (x, s.t, s.t1, s.size), (s.theta, w.time)),
-            *method.interpolate(s),
-            *s.projected(s.out),
-            call(events, (w.time, s.out, s.p), (to,)),
-        ]
-
-    return evaluate
-
-
-def _refine(w: Watch, s: Sheet, right: View, trial: View, evaluate) -> list[Statement]:
-    """One turn of enclosing the first change of sign in [a, b]."""
-    m, events = w.count, w.motion.event_list
-    _, _, a, b, side, tries = w.span
-
-    def choose(a, b, f, g, tries, tolerance):
-        first = b
-        for k, mask in enumerate(_crossed(f, g, events)):
-            secant = a + (b - a) * (f[k] / (f[k] - g[k]))
-            first = ca.if_else(mask, ca.fmin(first, secant), first)
-        middle = 0.5 * (a + b)
-        x = ca.fmax(a + 0.5 * tolerance, ca.fmin(first, b - 0.5 * tolerance))
-        return [ca.if_else(ca.fmod(tries, 4) == 3, middle, x)]
-
-    def update(refining, a, b, side, tries, f, g, trial, x, tolerance):
-        hit = _any(_crossed(f, trial, events))
-        yes, no = ca.logic_and(refining, hit), ca.logic_and(refining, ca.logic_not(hit))
-        left, to = ca.if_else(no, x, a), ca.if_else(yes, x, b)
-        weaker_f = ca.if_else(ca.logic_and(yes, side == 1), 0.5, 1) * f
-        weaker_g = ca.if_else(ca.logic_and(no, side == -1), 0.5, 1) * g
-        tries = tries + refining
-        again = ca.logic_and(ca.logic_and(refining, to - left > tolerance), tries < TRIES)
-        side = ca.if_else(yes, 1, ca.if_else(no, -1, side))
-        f, g = ca.if_else(no, trial, weaker_f), ca.if_else(yes, trial, weaker_g)
-        return [again, left, to, side, tries, f, g]
-
-    tolerance = s.setting("event_tolerance")
-    return [
-        call(traced("choose", (1, 1, m, m, 1, 1), choose), (a, b, w.f, right, tries, tolerance), (w.place,)),
-        *evaluate(w.place, trial),
-        call(
-            traced("update", (1, 1, 1, 1, 1, m, m, m, 1, 1), update),
-            (w.refining, a, b, side, tries, w.f, right, trial, w.place, tolerance),
-            (w.refining, a, b, side, tries, w.f, right),
-        ),
-    ]
-
-
-def _fire(w: Watch, s: Sheet, right: View) -> list[Statement]:
-    """Act on the first event of the enclosure, or go on to the next interval."""
-    m, events = w.count, w.motion.event_list
-    left, to, _, b, _, _ = w.span
-    ends_step = [float(event.action != "record") for event in events]
-
-    def formula(searching, found, left, to, b, f, g, t, t1, size, cut, t_cut, which, hold):
-        crossed = _crossed(f, g, events)
-        number, none, ends = ca.SX(-1), ca.SX(1), ca.SX(0)
-        news, holds = [], []
-        for k, mask in enumerate(crossed):
-            here = ca.logic_and(none, mask)
-            none = ca.logic_and(none, ca.logic_not(mask))
-            number, ends = ca.if_else(here, k, number), ca.if_else(here, ends_step[k], ends)
-            away = ca.fmax(ca.fabs(g[k]), TINY) * ca.if_else(f[k] > 0, -1, 1)
-            news.append(ca.if_else(here, away, ca.if_else(mask, f[k], g[k])))
-            holds.append(ca.if_else(here, 2, ca.if_else(mask, ca.sign(f[k]), 0)))
-        fired = ca.logic_and(found, number >= 0)
-        cut_now = ca.logic_and(fired, ends)
-        moved = ca.if_else(fired, b, to)
-        time = ca.if_else(b >= 1, t1, t + b * size)
-        again = ca.logic_and(ca.logic_and(searching, ca.logic_not(cut_now)), moved < 1)
-        new = ca.if_else(fired, ca.vertcat(*news), g)
-        return [
-            again,
-            ca.if_else(searching, moved, left),
-            ca.if_else(searching, new, f),
-            fired,
-            cut_now,
-            ca.if_else(cut_now, 1, cut),
-            ca.if_else(cut_now, time, t_cut),
-            ca.if_else(fired, number, which),
-            ca.if_else(cut_now, ca.vertcat(*holds), hold),
-            time,
-        ]
-
-    function = traced("fire", (1, 1, 1, 1, 1, m, m, 1, 1, 1, 1, 1, 1, m), formula)
-    inputs = (
-        w.searching,
-        w.found,
-        left,
-        to,
-        b,
-        w.f,
-        right,
-        s.t,
-        s.t1,
-        s.size,
-        w.cut,
-        w.t_cut,
-        w.which,
-        w.hold,
-    )
-    outputs = (w.searching, left, w.f, w.fired, w.cut_now, w.cut, w.t_cut, w.which, w.hold, w.time)
-    return [call(function, inputs, outputs)]
-
-
-def _note(w: Watch, s: Sheet) -> list[Statement]:
-    """Write down time and number of what fired, as long as there is room."""
-
-    def formula(fired, index, events, most):
-        return [ca.logic_and(fired, events < most), index * most + ca.fmin(events, most - 1), events + fired]
-
-    events = s.noted("events")
-    return [
-        call(
-            traced("note", (1,) * 4, formula),
-            (w.fired, s.index, events, s.setting("max_events")),
-            (w.noted, w.place, events),
-        ),
-        Scatter(w.noted, w.time, "event_times", w.place),
-        Scatter(w.noted, w.which, "event_numbers", w.place),
-    ]
-
-
-def act(w: Watch, s: Sheet) -> Statement:
-    """Where the step was cut: y1, t1 become the state and time of the event, after its reset."""
+    The same reset twice at one time, or more resets than there are events (a ball coming to rest), end the
+    sample.
+    """
     body: list[Statement] = []
     for k, event in enumerate(w.motion.event_list):
         if event.reset is None:
@@ -338,14 +199,28 @@ def act(w: Watch, s: Sheet) -> Statement:
         ]
     stops = [float(event.action == "stop") for event in w.motion.event_list]
 
-    def formula(cut, which, fresh):
+    def formula(cut, which, fresh, t, t_cut, stuck, latest, failed, status):
         stop = ca.SX(0)
         for k, yes in enumerate(stops):
             stop = ca.if_else(which == k, yes, stop)
-        return [ca.logic_and(cut, stop), ca.if_else(ca.logic_and(cut, ca.logic_not(stop)), 1, fresh)]
+        still = t_cut - t <= INSTANT * EPSILON * ca.fmax(ca.fabs(t), TINY_TIME)
+        again = ca.if_else(which == latest, w.count + 1, stuck + 1)
+        stuck = ca.if_else(cut, ca.if_else(still, again, 0), stuck)
+        fails = ca.logic_and(cut, stuck > w.count)
+        return [
+            ca.logic_and(cut, stop),
+            ca.if_else(ca.logic_and(cut, ca.logic_not(stop)), 1, fresh),
+            ca.if_else(fails, 0, stuck),
+            ca.if_else(cut, which, latest),
+            ca.logic_or(failed, fails),
+            ca.if_else(fails, int(Status.UNDERFLOW), status),
+        ]
 
+    status = s.noted("status")
+    inputs = (w.cut, w.which, s.fresh, s.t, w.t_cut, w.stuck, w.latest, failed, status)
+    outputs = (w.stopped, s.fresh, w.stuck, w.latest, failed, status)
     return when(
         w.cut, *body, *s.projected(w.y_cut),
         Assign(w.cut, s.y1, w.y_cut), Assign(w.cut, s.t1, w.t_cut),
-        call(traced("stop", (1, 1, 1), formula), (w.cut, w.which, s.fresh), (w.stopped, s.fresh)),
+        call(traced("stop", (1,) * 9, formula), inputs, outputs),
     )  # fmt: skip

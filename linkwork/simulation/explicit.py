@@ -185,7 +185,7 @@ class Explicit:
         return body + (self._errors(s) if tableau.errors else sum_if_finite(s))
 
     def _errors(self, s: Sheet) -> list[Statement]:
-        """sums[i] = Σ (size Σ_j e_ij k_j / scale)² over the rows of the state; infinite if y1 is not finite."""
+        """sums[i] = Σ (size Σ_j e_ij k_j / scale)² over the rows; infinite if y1 is not finite."""
         rows = self.tableau.errors
         used = sorted({i for row in rows for i in row})
 

@@ -1,8 +1,8 @@
 """Sparse LU factors of a matrix of graphs, in a fixed order, as straight-line code.
 
-Pivots are taken from the diagonal in the order of Markowitz: next is the row whose elimination fills least. For a
-mechanism, y = [q; v], that takes the coordinates first and leaves a matrix of the size of v. Values cannot steer the
-order, so a vanishing pivot shows as a result that is not finite.
+Pivots are taken from the diagonal in the order of Markowitz: next is the row whose elimination fills least.
+For a mechanism, y = [q; v], that takes the coordinates first and leaves a matrix of the size of v. Values
+cannot steer the order, so a vanishing pivot shows as a result that is not finite.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import casadi as ca
 
 @dataclass(frozen=True)
 class Factors:
-    """L U = W in the order `order`. `places` are the (row, column) of the values kept; pivots are kept inverted."""
+    """L U = W in the order `order`. `places` are (row, column) of the values kept; pivots are inverted."""
 
     order: tuple[int, ...]
     places: tuple[tuple[int, int], ...]

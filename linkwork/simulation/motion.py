@@ -18,8 +18,8 @@ Action = Literal["stop", "record", "reset"]
 class Event:
     """What happens when a component of `Motion.events` changes sign.
 
-    `direction` +1: only when it grows through zero, −1: only when it falls, 0: both. `reset` (t, y, p) → y belongs to
-    action "reset": it gives the state the motion goes on from.
+    `direction` +1: only when it grows through zero, −1: only when it falls, 0: both. `reset` (t, y, p) → y
+    belongs to action "reset": it gives the state the motion goes on from.
     """
 
     name: str
@@ -42,9 +42,10 @@ class Event:
 class Motion:
     """y' = rhs(t, y, p) with y = [q; v]; p is constant for each sample.
 
-    The last `nv` rows of `rhs` are the accelerations. `advance` (q, v, h) → q moves q for a time h at constant speeds v
-    on its manifold; without it q + h v is meant (then nq = nv). `project` (y) → y puts a state back on its manifold
-    (norms of quaternions). `events` (t, y, p) → g has one row for each of `event_list`.
+    The last `nv` rows of `rhs` are the accelerations. `advance` (q, v, h) → q moves q for a time h at
+    constant speeds v on its manifold; without it q + h v is meant (then nq = nv). `project` (y) → y puts a
+    state back on its manifold (norms of quaternions). `events` (t, y, p) → g has one row for each of
+    `event_list`.
     """
 
     rhs: ca.Function | Callee

@@ -1,11 +1,14 @@
-"""Linearly implicit methods for stiff motions: each stage solves with W = I/(hγ) − ∂f/∂y, formed by differentiation.
+"""Linearly implicit methods for stiff motions: each stage solves with W = I/(hγ) − ∂f/∂y, formed by
+differentiation.
 
 With f_t = ∂f/∂t, stages U_i and W of the beginning of the step,
 
-    W U_i = f(t + c_i h, y + Σ_j a_ij U_j) + Σ_j (C_ij / h) U_j + h d_i f_t,      y₁ = y + Σ b_i U_i, error U_s,
-    y(θ) = (1−θ) y + θ (y₁ + (1−θ) (K₁ + θ (K₂ + θ K₃))),                         K_k = Σ H_ki U_i.
+    W U_i = f(t + c_i h, y + Σ_j a_ij U_j) + Σ_j (C_ij / h) U_j + h d_i f_t,
+    y₁ = y + Σ b_i U_i, error U_s,
+    y(θ) = (1−θ) y + θ (y₁ + (1−θ) (K₁ + θ (K₂ + θ K₃))),  K_k = Σ H_ki U_i.
 
-The form is that of Hairer, Wanner, Solving Ordinary Differential Equations II, 2nd ed., 1996, section IV.7, (7.25).
+The form is that of Hairer, Wanner, Solving Ordinary Differential Equations II, 2nd ed., 1996, section IV.7,
+(7.25).
 """
 
 from __future__ import annotations
@@ -87,7 +90,7 @@ RODAS5P = Rodas(
     ),
     controller=Controller(exponent=1 / 5, growth=6.0),
 )  # fmt: skip
-"""Steinebach, Construction of Rosenbrock–Wanner method Rodas5P …, BIT Numer. Math. 63:27, 2023. L-stable, 5(4)."""
+"""Steinebach, Construction of Rosenbrock–Wanner method Rodas5P, BIT Numer. Math. 63:27, 2023. L-stable."""
 
 FIRST = 3
 """Stage rows before U_0: rhs at both ends of the step and at the stage."""

@@ -46,12 +46,16 @@ class Integrator:
     compiled: CompiledProgram
 
 
-def build(motion: Motion, method: str = "dop853", *, lanes: int | None = None, cache: bool = True) -> Integrator:
-    """Compile the time loop; `lanes` samples are integrated side by side (default: what the processor holds)."""
+def build(
+    motion: Motion, method: str = "dop853", *, lanes: int | None = None, cache: bool = True
+) -> Integrator:
+    """Compile the time loop; `lanes` samples go side by side (default: what the processor holds)."""
     if method not in METHODS:
         raise RunError(f"there is no integrator '{method}'", fix=nearest(method, METHODS))
     if method == "euler" and motion.advance is None and motion.nq != motion.nv:
-        raise RunError("euler needs `advance` where q and v differ in size", fix="give motion.advance, or use rk4")
+        raise RunError(
+            "euler needs `advance` where q and v differ in size", fix="give motion.advance, or use rk4"
+        )
     chosen = METHODS[method](motion)
     return Integrator(motion, chosen, compile_program(time_loop(motion, chosen), lanes, cache=cache))
 
@@ -79,10 +83,11 @@ def integrate(
 ) -> Trajectories:
     """States of every sample at `times`, from y0 (batch × rows) at the first of them.
 
-    Methods "euler" and "rk4" take steps of `step`, clipped at the last time only, and give cubic Hermite output in
-    between; the others choose steps for rtol and atol (one number or one for each row) on the rows `error_rows` (all).
-    `p` (batch × parameters, or one row for all) may be None when there are no parameters. `progress` is called with the
-    number of samples done and of all. Ctrl-C ends the run; what is done is returned.
+    Methods "euler" and "rk4" take steps of `step`, clipped at the last time only, and give cubic Hermite
+    output in between; the others choose steps for rtol and atol (one number or one for each row) on the rows
+    `error_rows` (all). `max_steps` counts refused steps too. `p` (batch × parameters, or one row for all) may
+    be None when there are no parameters. `progress` is called with the number of samples done and of all.
+    Ctrl-C ends the run; what is done is returned.
     """
     lanes = lanes or _lanes_for(len(np.atleast_2d(y0)))
     integrator = build(motion, method, lanes=lanes, cache=cache)
@@ -123,18 +128,24 @@ def run(
     motion, adaptive = integrator.motion, integrator.method.controller is not None
     if adaptive == (step is not None):
         what = "chooses its own steps" if adaptive else "needs a step"
-        raise RunError(f"'{integrator.method.name}' {what}", fix="leave out step=" if adaptive else "give step=")
+        raise RunError(
+            f"'{integrator.method.name}' {what}", fix="leave out step=" if adaptive else "give step="
+        )
     times = _times(times)
     y0, p = _samples(motion, y0, p)
     tolerances = _tolerances(motion.n, atol, error_rows)
     span = times[-1] - times[0]
     settings = {
-        "until": times[-1], "start": times[0], "rtol": rtol, "norm": 1 / max(int(np.isfinite(tolerances).sum()), 1),
+        "until": times[-1], "start": times[0], "rtol": rtol,
+        "norm": 1 / max(int(np.isfinite(tolerances).sum()), 1),
         "step": step or 0.0, "h0": h0 or 0.0, "h_max": min(h_max, span), "max_steps": max_steps,
-        "samples": len(y0), "outputs": len(times), "event_tolerance": event_tolerance, "max_events": max(max_events, 1),
+        "samples": len(y0), "outputs": len(times),
+        "event_tolerance": event_tolerance, "max_events": max(max_events, 1),
     }  # fmt: skip
     arrays = _arrays(motion, y0, p, times, max(max_events, 1))
-    states = [integrator.compiled.state() for _ in range(_workers(threads, len(y0), integrator.compiled.lanes))]
+    states = [
+        integrator.compiled.state() for _ in range(_workers(threads, len(y0), integrator.compiled.lanes))
+    ]
     for state in states:
         initialise(state.views, settings, tolerances)
     _drive(states, arrays, progress)
@@ -176,7 +187,9 @@ def _tolerances(n: int, atol: float | np.ndarray, error_rows: Sequence[int] | No
     return tolerances
 
 
-def _arrays(motion: Motion, y0: np.ndarray, p: np.ndarray, times: np.ndarray, most: int) -> dict[str, np.ndarray]:
+def _arrays(
+    motion: Motion, y0: np.ndarray, p: np.ndarray, times: np.ndarray, most: int
+) -> dict[str, np.ndarray]:
     """The memory outside the program."""
     batch = len(y0)
     record = np.full((batch, len(RECORD)), np.nan)
@@ -228,7 +241,7 @@ def _drive(
 
 
 def _collect(integrator: Integrator, times: np.ndarray, arrays: Mapping[str, np.ndarray]) -> Trajectories:
-    column = dict(zip(RECORD, arrays["record"].T, strict=True))
+    column: dict[str, np.ndarray] = dict(zip(RECORD, arrays["record"].T, strict=True))
 
     def whole(name: str) -> np.ndarray:
         return np.nan_to_num(column[name], nan=0.0).astype(np.int64)
@@ -239,13 +252,14 @@ def _collect(integrator: Integrator, times: np.ndarray, arrays: Mapping[str, np.
     happened = Events(names, arrays["event_times"], arrays["event_numbers"].astype(np.int64), whole("events"))
     return Trajectories(
         t=times, y=arrays["y"], status=whole("status").astype(np.int8), t_end=column["t"].copy(),
-        y_end=arrays["y_end"], steps=whole("steps"), refusals=whole("refused"), error_max=column["error_max"].copy(),
-        bad=bad, events=happened, names=motion.names, method=integrator.method.name,
+        y_end=arrays["y_end"], steps=whole("steps"), refusals=whole("refused"),
+        error_max=column["error_max"].copy(), bad=bad, events=happened,
+        names=motion.names, method=integrator.method.name,
     )  # fmt: skip
 
 
 def rhs_callable(motion: Motion, p: np.ndarray | None = None) -> Callable[[float, np.ndarray], np.ndarray]:
-    """f(t, y) for `scipy.integrate.solve_ivp`: the compiled right-hand side of one sample with parameters p."""
+    """f(t, y) for `scipy.integrate.solve_ivp`: the compiled right-hand side with parameters p."""
     layout = Layout()
     t, y, rate = layout.rows("t"), layout.rows("y", motion.n), layout.rows("rate", motion.n)
     rows_p, once = layout.rows("p", len(motion.parameters)), layout.rows("once")

@@ -21,7 +21,7 @@ BIG = 1.7976931348623157e308
 """The largest double: |x| ≤ BIG holds for finite x only."""
 
 
-def traced(name: str, rows: Sequence[int], formula: Callable[..., Sequence[ca.SX]]) -> ca.Function:
+def traced(name: str, rows: Sequence[int], formula: Callable[..., Sequence[ca.SX | float]]) -> ca.Function:
     """The function whose inputs have so many rows."""
     inputs = [ca.SX.sym(f"x{k}", r) for k, r in enumerate(rows)]
     return ca.Function(name, inputs, [ca.SX(x) for x in formula(*inputs)])
@@ -102,8 +102,18 @@ class Sheet:
         ]
 
 
-def sheet(rhs: ca.Function | Callee, project: ca.Function | None, nq: int, n: int, np: int, stages: int, last: int,
-          sums: int, dense: int) -> Sheet:  # fmt: skip
+def sheet(
+    rhs: ca.Function | Callee,
+    project: ca.Function | None,
+    *,
+    nq: int,
+    n: int,
+    np: int,
+    stages: int,
+    last: int,
+    sums: int,
+    dense: int,
+) -> Sheet:
     """Declare the buffers for a state of n rows, np parameters and so many stages."""
     layout = Layout()
     rows = layout.rows

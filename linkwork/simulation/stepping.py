@@ -1,7 +1,8 @@
 """The time loop as a program: lanes take samples from a queue, step, write outputs, end, take the next.
 
-A turn of the loop tries one step in every lane. What only some lanes need (a new sample, dense output, an event) is done
-when any lane needs it, for all lanes, and kept in those that need it. Each lane's numbers depend on its own sample only.
+A turn of the loop tries one step in every lane. What only some lanes need (a new sample, dense output, an
+event) is done when any lane needs it, for all lanes, and kept in those that need it. Each lane's numbers
+depend on its own sample only.
 """
 
 from __future__ import annotations
@@ -24,19 +25,21 @@ from ..compiler.program import (
     for_rows,
     when,
 )
-from . import control, events
+from . import control, events, locate
 from .explicit import Method, clear, copy
 from .motion import Motion
 from .sheet import RECORD, SETTINGS, Sheet, sheet, traced
 
 ARRAYS = ("queue", "y0", "p", "times", "y", "y_end", "record", "event_times", "event_numbers")
-"""What the program reads and writes outside: the queue is an int64, the others doubles, a row for each sample."""
+"""What the program reads and writes outside: the queue is an int64, the others doubles, a row a sample."""
 
 
 def time_loop(motion: Motion, method: Method) -> Program:
     """The program that integrates a motion with a method."""
-    s = sheet(motion.rhs, motion.project, motion.nq, motion.n, len(motion.parameters), method.stages, method.last,
-              method.sums, method.dense)  # fmt: skip
+    s = sheet(
+        motion.rhs, motion.project, nq=motion.nq, n=motion.n, np=len(motion.parameters),
+        stages=method.stages, last=method.last, sums=method.sums, dense=method.dense,
+    )  # fmt: skip
     rows = s.layout.rows
     memory = {name: rows(name) for name in ("error_old", "was_refused", "base", "count", "failed", "row")}
     outputs = {name: rows(name) for name in ("next", "number", "place", "pending", "wanted")}
@@ -48,7 +51,7 @@ def time_loop(motion: Motion, method: Method) -> Program:
         *_plan(s, method, memory),
         *method.attempt(s),
         *_judge(s, method, memory),
-        when(s.accepted, *_accept(s, method, outputs, w)),
+        when(s.accepted, *_accept(s, method, outputs, w, memory["failed"])),
         when(memory["failed"], *_name_culprit(s, memory)),
         *_end(s, memory, w),
     )
@@ -128,10 +131,10 @@ def _begin(s: Sheet, method: Method, memory: Mapping[str, View], w: events.Watch
         copy(s.fresh, s.stage(0), other),
         call(rebase, (s.fresh, s.t, memory["base"], memory["count"]), (memory["base"], memory["count"])),
     ]
-    if w is not None:
-        body += events.arm(w, s)
     if method.controller is not None:
         body += _first_step(s, method)
+    if w is not None:
+        body += events.arm(w, s, s.setting("step") if method.controller is None else s.h)
     return [*body, *clear((s.fresh,))]
 
 
@@ -175,12 +178,14 @@ def _judge(s: Sheet, method: Method, memory: Mapping[str, View]) -> list[Stateme
         inputs = (s.busy, s.sums, memory["count"], steps, status)
         return [call(control.judge_fixed(), inputs, (s.accepted, failed, memory["count"], steps, status))]
     function = control.judge_adaptive(method.controller, method.error)
-    inputs = (s.busy, s.t, s.size, s.h, s.sums, s.setting("norm"), s.setting("h_max"), old, was, steps, refused,
-              largest, status)  # fmt: skip
+    settings = (s.setting("norm"), s.setting("h_max"))
+    inputs = (s.busy, s.t, s.size, s.h, s.sums, *settings, old, was, steps, refused, largest, status)
     return [call(function, inputs, (s.accepted, failed, s.h, old, was, steps, refused, largest, status))]
 
 
-def _accept(s: Sheet, method: Method, outputs: Mapping[str, View], w: events.Watch | None) -> list[Statement]:
+def _accept(
+    s: Sheet, method: Method, outputs: Mapping[str, View], w: events.Watch | None, failed: View
+) -> list[Statement]:
     """Events and outputs within the step, then the step itself."""
     pending, wanted = outputs["pending"], outputs["wanted"]
     due = traced("due", (1, 1, 1), lambda mask, next_time, limit: [ca.logic_and(mask, next_time <= limit)])
@@ -196,7 +201,7 @@ def _accept(s: Sheet, method: Method, outputs: Mapping[str, View], w: events.Wat
         body += events.scan(w, s)
         body.append(call(either, (pending, w.maybe), (wanted,)))
         body.append(when(wanted, *method.prepare(s)))
-        body.append(events.search(w, s, method))
+        body.append(locate.search(w, s, method))
         until = w.t_cut
         body.append(call(due, (s.accepted, outputs["next"], until), (pending,)))
     body.append(
@@ -212,7 +217,7 @@ def _accept(s: Sheet, method: Method, outputs: Mapping[str, View], w: events.Wat
         )
     )
     if w is not None:
-        body.append(events.act(w, s))
+        body.append(events.act(w, s, failed))
     return [
         *body,
         Assign(s.accepted, s.y, s.y1),
@@ -236,8 +241,8 @@ def _end(s: Sheet, memory: Mapping[str, View], w: events.Watch | None) -> list[S
     status, steps, refused = (s.noted(name) for name in ("status", "steps", "refused"))
     stopped = w.stopped if w is not None else s.layout.rows("stopped")
     release = traced("release", (1, 1), lambda ended, busy: [ended, ca.if_else(ended, 0, busy)])
-    inputs = (s.busy, memory["failed"], stopped, s.t, s.setting("until"), steps, refused, s.setting("max_steps"),
-              status, s.fresh)  # fmt: skip
+    until, most = s.setting("until"), s.setting("max_steps")
+    inputs = (s.busy, memory["failed"], stopped, s.t, until, steps, refused, most, status, s.fresh)
     body: list[Statement] = [call(control.conclude(), inputs, (s.ended, status, s.fresh))]
     body.append(
         when(

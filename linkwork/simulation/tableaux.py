@@ -1,17 +1,19 @@
 """Explicit Runge–Kutta methods as data; `stepping` makes a program of any of them.
 
-A step of size h from (t, y): k_i = f(t + c_i h, y + h Σ_j a_ij k_j), y₁ = y + h Σ b_i k_i, then k_{s+1} = f(t + h, y₁),
-which is the next step's k_1. Rows are written {stage: coefficient}, stages counted from 0.
+A step of size h from (t, y): k_i = f(t + c_i h, y + h Σ_j a_ij k_j), y₁ = y + h Σ b_i k_i, then k_{s+1} = f(t
++ h, y₁), which is the next step's k_1. Rows are written {stage: coefficient}, stages counted from 0.
 
-The error of a step is measured by one or two rows of weights on all the stages (k_{s+1} too). Dense output at t + θh is
+The error of a step is measured by one or two rows of weights on all the stages (k_{s+1} too). Dense output at
+t + θh is
 
     y(θ) = y + θ (r₁ + (1−θ) (r₂ + θ (r₃ + (1−θ) (r₄ + θ (r₅ + (1−θ) (r₆ + θ r₇))))))
 
-with r₁ = y₁ − y, r₂ = h k₁ − r₁, r₃ = 2 r₁ − h (k₁ + k_{s+1}), further ones h Σ d_i k_i; the first three alone are the
-cubic Hermite polynomial.
+with r₁ = y₁ − y, r₂ = h k₁ − r₁, r₃ = 2 r₁ − h (k₁ + k_{s+1}), further ones h Σ d_i k_i; the first three
+alone are the cubic Hermite polynomial.
 
-Source: Hairer, Nørsett, Wanner, Solving Ordinary Differential Equations I, 2nd ed., 1993: table II.1.2 (rk4), II.5.2 and
-II.6 (dopri5), II.5 and II.6 with the authors' programs dopri5.f and dop853.f (numbers of the latter in `dop853`).
+Source: Hairer, Nørsett, Wanner, Solving Ordinary Differential Equations I, 2nd ed., 1993: table II.1.2 (rk4),
+II.5.2 and II.6 (dopri5), II.5 and II.6 with the authors' programs dopri5.f and dop853.f (numbers of the
+latter in `dop853`).
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ Row = Mapping[int, float]
 
 @dataclass(frozen=True)
 class Controller:
-    """Step size control: h_new = h / clip(err^a / err_old^beta / safety, 1/growth, 1/shrink), a = exponent − 0.75 beta.
+    """Step size control: h_new = h / clip(err^a / err_old^beta / safety, 1/growth, 1/shrink), a = exponent −
+    0.75 beta.
 
     Hairer–Nørsett–Wanner I, section II.4 and (IV.2.43) of volume II (PI control); beta = 0 is plain control.
     """

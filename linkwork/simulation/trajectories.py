@@ -20,7 +20,8 @@ _TEXTS = {
 
 @dataclass(frozen=True)
 class Events:
-    """Events in the order of time: `times` and `numbers` (−1: none) are batch × most, `counts` how many there were.
+    """Events in the order of time: `times` and `numbers` (−1: none) are batch × most, `counts` how many there
+    were.
 
     A count may exceed the room; what did not fit is not kept.
     """
@@ -40,9 +41,9 @@ class Events:
 class Trajectories:
     """States y (batch × times × rows) at the times asked for; NaN from the end of a sample on.
 
-    Per sample: `status` (see `Status`), `t_end` and `y_end` where it ended, accepted `steps`, `refusals`, `error_max`
-    (the largest error estimate of an accepted step, 1 being the tolerance), `bad` (the first row that was not finite,
-    or −1).
+    Per sample: `status` (see `Status`), `t_end` and `y_end` where it ended, accepted `steps`, `refusals`,
+    `error_max` (the largest error estimate of an accepted step, 1 being the tolerance), `bad` (the first row
+    that was not finite, or −1).
     """
 
     t: np.ndarray

@@ -3,6 +3,7 @@
 import casadi as ca
 import numpy as np
 import pytest
+
 from linkwork.compiler.program import (
     Assign,
     ForRows,
@@ -30,7 +31,7 @@ def traced(name, rows, formula):
 
 
 def collatz():
-    """Counts the steps of the Collatz sequence from numbers taken off a queue: every statement, exact arithmetic."""
+    """Counts the steps of the Collatz sequence from numbers off a queue: all statements, exact numbers."""
     layout = Layout()
     rows = layout.rows
     alive, need, index, n, data, count, total, done, k = (rows(x, 3 if x == "data" else 1) for x in (
@@ -146,7 +147,7 @@ def test_a_view_that_does_not_fit_is_refused():
 
     with pytest.raises(CompileError, match="does not fit"):
         program(ForRows(5, (call(add, (x.each(), on), (x.each(),)),)))
-    with pytest.raises(CompileError, match="2 inputs for 1|1 inputs for 2"):
+    with pytest.raises(CompileError, match="1 inputs for 2"):
         program(call(add, (on,), (on,)))
     with pytest.raises(CompileError, match="no buffer 'z'"):
         program(Assign(View("z", 0, 1), on, on))

@@ -87,10 +87,15 @@ def test_a_hostile_name_stays_text(tmp_path: Path) -> None:
     assert sum(tag == "img" for tag, _ in tags) == 1
 
 
-def test_the_same_run_gives_the_same_page(many: Result, tmp_path: Path) -> None:
-    page(many, tmp_path / "a.html")
-    page(many, tmp_path / "b.html")
-    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+def test_the_same_run_gives_the_same_page(many: Result, text: str, tmp_path: Path) -> None:
+    page(
+        many,
+        tmp_path / "a.html",
+        title="Arm study",
+        model="arm\n└─ shoulder",
+        notes=["first", "second < third"],
+    )
+    assert (tmp_path / "a.html").read_text(encoding="utf-8") == text
 
 
 def test_one_sample_has_its_range(tmp_path: Path) -> None:

@@ -3,12 +3,13 @@
 import casadi as ca
 import numpy as np
 import pytest
+from scipy.integrate._ivp import dop853_coefficients as scipy_numbers
+from systems import driven_pendulum, lotka_volterra, tumbling
+
 from linkwork.simulation.dop853 import DOP853
 from linkwork.simulation.rosenbrock import RODAS5P
 from linkwork.simulation.run import METHODS, integrate
 from linkwork.simulation.tableaux import DOPRI5, RK4
-from scipy.integrate._ivp import dop853_coefficients as scipy_numbers
-from systems import driven_pendulum, lotka_volterra, tumbling
 
 SIX = (0.0, 6.0)
 RNG = np.random.default_rng(3)
@@ -57,7 +58,7 @@ def test_the_error_falls_with_the_nominal_power_of_the_step(method, case, counts
 
 @pytest.mark.parametrize("method", METHODS)
 def test_dense_output_is_as_accurate_as_its_polynomial(method):
-    """Largest error between the steps: one order more than the polynomial is exact for, at most that of the method."""
+    """Largest error between the steps: one order more than the polynomial's degree, or the method's."""
     motion, y0, p = PENDULUM
     times = np.sort(np.concatenate([SIX, RNG.uniform(0, 6, 200)]))
     exact = truth(PENDULUM, times)
@@ -100,7 +101,9 @@ def test_the_numbers_of_dop853_are_those_scipy_carries():
         np.testing.assert_array_equal(scipy_numbers.A[i], [row.get(j, 0.0) for j in range(16)])
     for mine, theirs in zip(DOP853.errors, (scipy_numbers.E5, scipy_numbers.E3), strict=True):
         np.testing.assert_allclose([mine.get(j, 0.0) for j in range(stages + 1)], theirs, atol=1e-17)
-    np.testing.assert_array_equal(scipy_numbers.D, [[row.get(j, 0.0) for j in range(16)] for row in DOP853.dense])
+    np.testing.assert_array_equal(
+        scipy_numbers.D, [[row.get(j, 0.0) for j in range(16)] for row in DOP853.dense]
+    )
 
 
 def test_the_rosenbrock_method_is_stable_at_infinity_and_its_nodes_fit():

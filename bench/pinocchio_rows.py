@@ -1,0 +1,189 @@
+"""Next to Pinocchio: dynamics of many samples, of one sample, derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+import linkwork as lw
+from bench.measure import Case, Row, Settings, Timed, best, difference, row, smallest
+from bench.models import Pair, kernel, pair
+from linkwork.dynamics.kinematics import q_dot
+
+MODELS = ("Z1", "G1", "ANYmal", "Talos", "chain 10", "chain 100", "chain 1000")
+BATCH = 4096
+POOL_BATCHES = (256, 1024, 4096)
+INPUTS = {"aba": ("q", "v", "tau"), "rnea": ("q", "v", "v_dot"), "crba": ("q",)}
+TARGETS = {"aba": {"call": 35, "pool": 25}, "rnea": {"call": 15, "pool": None}, "crba": {"call": 15}}
+
+
+def cases() -> list[Case]:
+    found = [Case(bench, name, partial(batch, bench, name)) for bench in INPUTS for name in MODELS]
+    found += [Case("aba one sample", name, partial(single, name)) for name in ("Z1", "G1")]
+    return found + [Case("derivatives", name, partial(derivatives, name)) for name in MODELS[:5]]
+
+
+# --- ours -------------------------------------------------------------------------------------------------------------
+def ours(k: Any, given: dict[str, np.ndarray]) -> dict[str, Timed]:
+    """Our two ways to evaluate many samples, one thread: NumPy arrays batch first, and blocks."""
+    samples = len(given["q"])
+    things: dict[str, Timed] = {"ours": (k.bind(**given, threads=1), samples)}
+    if hasattr(k, "blocks"):
+        packed = k.pack(**given)
+        out = k.blocks(**packed, threads=1)
+        things["blocks"] = (partial(k.blocks, **packed, out=out, threads=1), samples)
+    return things
+
+
+def size(settings: Settings, p: Pair) -> int:
+    """Samples of a batch: many, yet no more than the caches hold of a long model."""
+    return 64 if settings.quick else BATCH if p.ours.nv <= 64 else 512
+
+
+# --- theirs -----------------------------------------------------------------------------------------------------------
+def calls(p: Pair, bench: str, given: dict[str, np.ndarray]) -> dict[str, Callable[[], Any]]:
+    """Pinocchio called from Python for one sample after the other, in each convention it offers."""
+    import pinocchio as pin
+
+    data = p.there.createData()
+    samples = list(zip(*(list(p.moved(given[k], k)) for k in INPUTS[bench]), strict=True))
+    function = {"aba": pin.aba, "rnea": pin.rnea, "crba": pin.crba}[bench]
+    conventions = () if bench == "rnea" else (pin.Convention.LOCAL, pin.Convention.WORLD)
+
+    def loop() -> None:
+        model = p.there
+        for sample in samples:
+            function(model, data, *sample)
+
+    def loop_in(convention: Any) -> None:
+        model = p.there
+        for sample in samples:
+            function(model, data, *sample, convention)
+
+    return {"call": loop, **{f"call {c}": partial(loop_in, c) for c in conventions}}
+
+
+def pools(p: Pair, bench: str, given: dict[str, np.ndarray], sizes: tuple[int, ...]) -> dict[str, Timed]:
+    """Pinocchio's own batched functions with one thread: columns are samples, the output is preallocated."""
+    import pinocchio as pin
+
+    function = {"aba": pin.abaInParallel, "rnea": pin.rneaInParallel}.get(bench)
+    if function is None:
+        return {}
+    pool = pin.ModelPool(p.there, 1)
+    found: dict[str, Timed] = {}
+    for n in sizes:
+        arrays = [np.asfortranarray(p.moved(given[k][:n], k).T) for k in INPUTS[bench]]
+        out = np.zeros((p.there.nv, n), order="F")
+        function(1, pool, *arrays, out)
+        found[f"pool of {n}"] = (partial(function, 1, pool, *arrays, out), n)
+    return found
+
+
+def answers(p: Pair, bench: str, given: dict[str, np.ndarray]) -> np.ndarray:
+    """Pinocchio's answers in our order."""
+    import pinocchio as pin
+
+    data, back = p.there.createData(), np.argsort(p.orders[1])
+    samples = zip(*(p.moved(given[k], k) for k in INPUTS[bench]), strict=True)
+    if bench == "crba":
+        full = [pin.crba(p.there, data, *s) for s in samples]
+        whole = np.array([np.triu(M) + np.triu(M, 1).T for M in full])
+        return whole[:, back][:, :, back]
+    function = {"aba": pin.aba, "rnea": pin.rnea}[bench]
+    return np.array([function(p.there, data, *s) for s in samples])[:, back]
+
+
+# --- comparisons ------------------------------------------------------------------------------------------------------
+def batch(bench: str, name: str, settings: Settings) -> list[Row]:
+    """Many samples, one thread each: against calls from Python, and against the pool where there is one."""
+    p = pair(name)
+    every = p.states(size(settings, p))
+    given = {k: every[k] for k in INPUTS[bench]}
+    k = kernel(p.ours, {"aba": lw.aba, "rnea": lw.rnea, "crba": lw.crba}[bench])
+    few = {key: x[:32] for key, x in given.items()}
+    gap = difference(k(**few), answers(p, bench, few), 1e-6 if name == "chain 1000" else 1e-9, f"{bench} of {name}")
+    some = 16 if p.ours.nv > 500 else 128
+    things = ours(k, given)
+    things |= {
+        key: (f, min(some, len(given["q"])))
+        for key, f in calls(p, bench, {key: x[:some] for key, x in given.items()}).items()
+    }
+    things |= pools(p, bench, given, tuple(n for n in POOL_BATCHES if n <= len(given["q"])) or (len(given["q"]),))
+    ns = best(things, settings)
+    blocks = f"; blocks {ns['blocks']:.0f} ns" if "blocks" in ns else ""
+    note = f"batch of {len(given['q'])}{blocks}; answers differ by {gap:.0e}"
+    rows = []
+    for peer, text in (("call", "Pinocchio, Python call"), ("pool", "Pinocchio, pool")):
+        if any(key.startswith(peer) for key in ns):
+            way, theirs = smallest(ns, peer)
+            said = f"{note}; {way}" if peer == "pool" else note
+            rows.append(row(bench, name, ns["ours"], text, theirs, target=TARGETS[bench][peer], note=said))
+    return rows
+
+
+def single(name: str, settings: Settings) -> list[Row]:
+    """One sample, called from Python: bound once, and as a plain call."""
+    import pinocchio as pin
+
+    p = pair(name)
+    given = {k: x[0] for k, x in p.states(1).items() if k != "v_dot"}
+    there = [p.moved(given[k][None], k)[0] for k in INPUTS["aba"]]
+    k, data = kernel(p.ours, lw.aba), p.there.createData()
+    bound, back = k.bind(**given), np.argsort(p.orders[1])
+    gap = difference(bound(), pin.aba(p.there, data, *there)[back], 1e-9, f"aba of {name}")
+    things: dict[str, Timed] = {
+        "bound": (bound, 1),
+        "plain": (partial(k, **given), 1),
+        "call": (partial(pin.aba, p.there, data, *there), 1),
+        "call world": (partial(pin.aba, p.there, data, *there, pin.Convention.WORLD), 1),
+    }
+    ns = best(things, settings)
+    theirs, note = smallest(ns, "call")[1], f"answers differ by {gap:.0e}"
+    target = 1.0 if name == "Z1" else None
+    return [
+        row("aba one sample, bound", name, ns["bound"], "Pinocchio, Python call", theirs, target=target, note=note),
+        row("aba one sample, call", name, ns["plain"], "Pinocchio, Python call", theirs, target=target, note=note),
+    ]
+
+
+def derivatives(name: str, settings: Settings) -> list[Row]:
+    """∂ABA/∂(q, v) of many samples. Ours are by the coordinates, Pinocchio's by the tangent; the check translates."""
+    import pinocchio as pin
+
+    p = pair(name)
+    given = {k: x for k, x in p.states(64 if settings.quick else 1024).items() if k != "v_dot"}
+    asked = lw.equations(p.ours, lw.aba).jacobian("v_dot", ["q", "v"]).only("d_v_dot_d_q", "d_v_dot_d_v")
+    k, data, back = lw.compile(asked), p.there.createData(), np.argsort(p.orders[1])
+    samples = list(zip(*(list(p.moved(given[key], key)) for key in INPUTS["aba"]), strict=True))
+    few = {key: x[:8] for key, x in given.items()}
+    found = k(**few)
+    by_q = np.array([Jq @ N for Jq, N in zip(found["d_v_dot_d_q"], tangents(p, few["q"]), strict=True)])
+    expected = [[m[back][:, back] for m in pin.computeABADerivatives(p.there, data, *s)[:2]] for s in samples[:8]]
+    theirs = np.array(expected)
+    gap = max(
+        difference(by_q, theirs[:, 0], 1e-8, f"d aba / dq of {name}"),
+        difference(found["d_v_dot_d_v"], theirs[:, 1], 1e-8, f"d aba / dv of {name}"),
+    )
+
+    def loop() -> None:
+        function, model = pin.computeABADerivatives, p.there
+        for q, v, tau in samples[:128]:
+            function(model, data, q, v, tau)
+
+    things = ours(k, given) | {"call": (loop, min(128, len(samples)))}
+    ns = best(things, settings)
+    note = f"batch of {len(samples)}; blocks {ns.get('blocks', np.nan):.0f} ns; answers differ by {gap:.0e}"
+    return [row("d aba / d(q, v)", name, ns["ours"], "Pinocchio, Python call", ns["call"], target=8, note=note)]
+
+
+def tangents(p: Pair, q: np.ndarray) -> np.ndarray:
+    """dq/dt by v at each q: what turns derivatives by the coordinates into derivatives by the tangent."""
+    model = p.ours
+    at, v = ca.SX.sym("q", model.nq), ca.SX.sym("v", model.nv)
+    f = ca.Function("tangent", [at], [ca.densify(ca.jacobian(q_dot(model, at, v), v))])
+    return np.array([np.array(f(x)) for x in q])

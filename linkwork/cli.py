@@ -1,0 +1,236 @@
+"""The command line: parse, then call the package's public functions.
+
+Exit codes
+    0     done
+    1     the model, the run or the file is at fault; the reason is told on stderr, with --json on stdout too
+    2     the command is not understood
+    3     a defect of linkwork itself; --debug shows where
+    130   stopped by Ctrl-C; of a simulation what is done is kept
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, CycloptsError, Parameter
+
+from linkwork.errors import LinkworkError
+
+OK, FAILED, MISUSED, DEFECT, STOPPED = 0, 1, 2, 3, 130
+
+Base = Annotated[
+    Literal["fixed", "free"] | None, Parameter(help="URDF: root link welded to the world, or floating.")
+]
+Fixed = Annotated[
+    Literal["keep", "merge"] | None, Parameter(help="URDF: keep fixed joints, or merge what they join.")
+]
+Packages = Annotated[
+    list[Path] | None, Parameter(negative="", help="URDF: a folder in which package:// is looked for.")
+]
+Json = Annotated[bool, Parameter(negative="", show_default=False, help="Print JSON, for a machine.")]
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("linkwork")
+    except PackageNotFoundError:
+        from linkwork import __version__
+
+        return __version__
+
+
+app = App(
+    name="linkwork",
+    help="Dynamics of mechanisms made of rigid bodies.\n\n"
+    "FILE is a model: .yaml, .urdf, or a folder of CSV tables.",
+    help_epilogue="--debug after any command shows the traceback of a defect.",
+    version=_version,
+)
+
+
+@app.command
+def check(
+    file: str,
+    /,
+    *,
+    base: Base = None,
+    fixed: Fixed = None,
+    packages: Packages = None,
+    json: Json = False,
+) -> int:
+    """Can FILE be simulated? Tree, freedoms, mass, inertias, and what was ignored, with its line."""
+    from linkwork.commands import looking
+
+    return looking.check(file, _options(base, fixed, packages), json)
+
+
+@app.command
+def show(
+    file: str,
+    /,
+    *,
+    base: Base = None,
+    fixed: Fixed = None,
+    packages: Packages = None,
+    json: Json = False,
+) -> int:
+    """Tree and tables of FILE: bodies, joints, markers, parameters."""
+    from linkwork.commands import looking
+
+    return looking.show(file, _options(base, fixed, packages), json)
+
+
+@app.command
+def simulate(
+    file: str,
+    /,
+    *,
+    until: str = "10",
+    start: Annotated[
+        list[str] | None, Parameter(negative="", help="NAME=VALUE, e.g. elbow=30deg, elbow.rate=2.")
+    ] = None,
+    set: Annotated[list[str] | None, Parameter(negative="", help="NAME=VALUE, e.g. payload.mass=3.")] = None,
+    method: str = "dop853",
+    rtol: float = 1e-9,
+    atol: float = 1e-9,
+    step: str | None = None,
+    times: int = 200,
+    base: Base = None,
+    fixed: Fixed = None,
+    packages: Packages = None,
+    also: Annotated[
+        list[str] | None, Parameter(negative="", help="A quantity to write and draw, e.g. tool.position.")
+    ] = None,
+    out: Path | None = None,
+    plot: Path | None = None,
+    page: Path | None = None,
+    json: Json = False,
+) -> int:
+    """Run FILE from a start to a time.
+
+    Parameters
+    ----------
+    until
+        End time: seconds, or with a unit ("500 ms").
+    method
+        dop853, dopri5, rodas5p (stiff); rk4, euler (with --step).
+    rtol
+        Relative error allowed in a step, of adaptive methods.
+    atol
+        The same, absolute.
+    step
+        Length of a step, of rk4 and euler.
+    times
+        How many equal intervals to record.
+    out
+        Write the result: run.nc or run.csv.
+    plot
+        Draw it: run.png, run.svg or run.pdf.
+    page
+        Tell it in one HTML file.
+    """
+    from linkwork.commands import run
+
+    lists = (tuple(start or ()), tuple(set or ()), tuple(also or ()))
+    order = run.Order(
+        file, _options(base, fixed, packages), until, *lists, method, rtol, atol, step, times, out, plot, page
+    )
+    return run.simulate(order, json)
+
+
+@app.command
+def bench(*, only: str | None = None, quick: bool = False, json: Json = False) -> int:
+    """How fast, against whom. Runs the benches of the repository you stand in.
+
+    Parameters
+    ----------
+    only
+        Comparisons whose name contains this.
+    quick
+        Small batches: does it run?
+    """
+    from linkwork.commands import bench
+
+    return bench.bench(only, quick, json)
+
+
+@app.command
+def demo(*, out: Path = Path("out"), samples: int = 4096, seed: int = 1, json: Json = False) -> int:
+    """The 10-rod chain: one start against reference digits, then many random ones.
+
+    Parameters
+    ----------
+    out
+        The folder for pictures and the page.
+    samples
+        How many random starts.
+    seed
+        Sample i starts from what (seed, i) gives.
+    """
+    from linkwork.commands import demo
+
+    return demo.demo(out, samples, seed, json)
+
+
+def _options(base: str | None, fixed: str | None, packages: list[Path] | None) -> dict[str, Any]:
+    given = {"base": base, "fixed": fixed, "package_dirs": packages}
+    return {k: x for k, x in given.items() if x is not None}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code."""
+    tokens = list(sys.argv[1:] if argv is None else argv)
+    debug = "--debug" in tokens
+    tokens = [token for token in tokens if token != "--debug"]
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        command, bound, _ = app.parse_args(tokens, exit_on_error=False)
+        return command(*bound.args, **bound.kwargs) or OK
+    except CycloptsError:
+        return MISUSED  # it has told what it did not understand
+    except LinkworkError as error:
+        return _told(error, "--json" in tokens)
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return STOPPED
+    except BrokenPipeError:  # whoever read the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except Exception as error:
+        return _defect(error, tokens, debug)
+
+
+def _told(error: LinkworkError, as_json: bool) -> int:
+    from linkwork.commands import tell
+
+    print(tell.readable(str(error)), file=sys.stderr)
+    if as_json:
+        tell.as_json({"ok": False, "error": tell.error(error)})
+    return FAILED
+
+
+def _defect(error: Exception, tokens: list[str], debug: bool) -> int:
+    import traceback
+
+    if debug:
+        traceback.print_exc()
+    name, text = type(error).__name__, (str(error).splitlines() or [""])[0]
+    print(f"linkwork failed: {name}: {text[:300]}", file=sys.stderr)
+    print(
+        "  this is a defect, not your model's fault. Please report it with the model file and the output of\n"
+        f"  linkwork {' '.join(tokens)} --debug",
+        file=sys.stderr,
+    )
+    return DEFECT
+
+
+if __name__ == "__main__":
+    sys.exit(main())

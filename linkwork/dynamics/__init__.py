@@ -1,0 +1,1 @@
+"""What a mechanism does: one page per formulation, as sweeps over the tree."""

@@ -1,0 +1,27 @@
+"""Figures that tests measure are told in tables at the end of the run. This folder is where `import mechanisms` looks."""
+
+import pytest
+
+TABLES: dict[str, dict[str, dict[str, str]]] = {}
+
+
+@pytest.fixture(scope="session")
+def figures():
+    """figures(table, row, column=text, …) notes a row of a table that is printed when all tests are done."""
+
+    def note(table, row, **columns):
+        TABLES.setdefault(table, {}).setdefault(row, {}).update({k: str(x) for k, x in columns.items()})
+
+    return note
+
+
+def pytest_terminal_summary(terminalreporter):
+    for title, rows in TABLES.items():
+        columns = list(dict.fromkeys(c for row in rows.values() for c in row))
+        widths = [max(len(c), *(len(row.get(c, "")) for row in rows.values())) for c in columns]
+        first = max(map(len, rows))
+        terminalreporter.section(title, sep="-")
+        terminalreporter.write_line("  ".join([" " * first, *(c.rjust(w) for c, w in zip(columns, widths, strict=True))]))
+        for name, row in rows.items():
+            cells = (row.get(c, "").rjust(w) for c, w in zip(columns, widths, strict=True))
+            terminalreporter.write_line("  ".join([name.ljust(first), *cells]))
