@@ -1,10 +1,10 @@
 """Linkwork: dynamics of mechanisms made of rigid bodies.
 
-    model  = lw.read("arm.yaml")                       what it is
-    motion = lw.equations(model, lw.aba)               what it does
-    kernel = lw.compile(motion)                        how fast
-    run    = lw.simulate(model, until=5.0)             what happened
-    lw.plot(run)                                       picture
+model  = lw.read("arm.yaml")                       what it is
+motion = lw.equations(model, lw.aba)               what it does
+kernel = lw.compile(motion)                        how fast
+run    = lw.simulate(model, until=5.0)             what happened
+lw.plot(run)                                       picture
 """
 
 from linkwork.display import page, plot

@@ -22,12 +22,8 @@ from linkwork.errors import LinkworkError
 
 OK, FAILED, MISUSED, DEFECT, STOPPED = 0, 1, 2, 3, 130
 
-Base = Annotated[
-    Literal["fixed", "free"] | None, Parameter(help="URDF: root link welded to the world, or floating.")
-]
-Fixed = Annotated[
-    Literal["keep", "merge"] | None, Parameter(help="URDF: keep fixed joints, or merge what they join.")
-]
+Base = Annotated[Literal["fixed", "free"] | None, Parameter(help="URDF: root link welded to the world, or floating.")]
+Fixed = Annotated[Literal["keep", "merge"] | None, Parameter(help="URDF: keep fixed joints, or merge what they join.")]
 Packages = Annotated[
     list[Path] | None, Parameter(negative="", help="URDF: a folder in which package:// is looked for.")
 ]
@@ -47,8 +43,7 @@ def _version() -> str:
 
 app = App(
     name="linkwork",
-    help="Dynamics of mechanisms made of rigid bodies.\n\n"
-    "FILE is a model: .yaml, .urdf, or a folder of CSV tables.",
+    help="Dynamics of mechanisms made of rigid bodies.\n\nFILE is a model: .yaml, .urdf, or a folder of CSV tables.",
     help_epilogue="--debug after any command shows the traceback of a defect.",
     version=_version,
 )

@@ -37,8 +37,8 @@ SX = ca.SX
 class Event:
     """Something to watch for while running: a function of named states that passes through zero.
 
-    `function(state)` reads `state` as a law does (`state.position("tool")[2]`, `state.q("elbow")`). `direction`: +1 only
-    upwards, −1 only downwards, 0 both. `action`: "record" the time, "stop" the sample, or "reset": then
+    `function(state)` reads `state` as a law does (`state.position("tool")[2]`, `state.q("elbow")`). `direction`: +1
+    only upwards, −1 only downwards, 0 both. `action`: "record" the time, "stop" the sample, or "reset": then
     `reset(state)` returns a dictionary of coordinates and speeds with their new values.
     """
 
@@ -108,9 +108,7 @@ class System:
             else None,
             events=function("events", state, ca.vertcat(*events)) if events else None,
             event_list=tuple(
-                numbers.Event(
-                    e.name, e.action, e.direction, self._reset(e, state, function) if e.reset else None
-                )
+                numbers.Event(e.name, e.action, e.direction, self._reset(e, state, function) if e.reset else None)
                 for e in self.events
             ),
         )
@@ -123,11 +121,20 @@ class System:
                 f"'{m.name}' has {len(m.tree)} bodies; so long a model runs with aba, without events and parameters",
                 fix="leave them out",
             )
-        places = {"q": ("y", 0), "v": ("y", m.nq), "q_dot": ("rate", 0), "v_dot": ("rate", m.nq), "power_up": ("rate", m.nq + m.nv)}
+        places = {
+            "q": ("y", 0),
+            "v": ("y", m.nq),
+            "q_dot": ("rate", 0),
+            "v_dot": ("rate", m.nq),
+            "power_up": ("rate", m.nq + m.nv),
+        }
         n = m.nq + m.nv + 1
         rhs = rolled_function(long.motion(m), {"t": 1, "y": n, "p": 0}, {"rate": n}, places)
         if m.nq != m.nv:
-            raise RunError(f"'{m.name}' has {len(m.tree)} bodies and joints with quaternions; so long a model runs without them", fix="use other joints")
+            raise RunError(
+                f"'{m.name}' has {len(m.tree)} bodies and joints with quaternions; so long a model runs without them",
+                fix="use other joints",
+            )
         return numbers.Motion(rhs=rhs, nq=m.nq, nv=m.nv + 1, names=(*m.q_names, *m.v_names, "work"))
 
     def _state(self) -> forces.State:
@@ -142,23 +149,19 @@ class System:
             )
         return value
 
-    def _reset(
-        self, event: Event, state: tuple[SX, SX, SX], function: Callable[..., ca.Function]
-    ) -> ca.Function:
+    def _reset(self, event: Event, state: tuple[SX, SX, SX], function: Callable[..., ca.Function]) -> ca.Function:
         assert event.reset is not None
         names = (*self.model.q_names, *self.model.v_names)
         new = [state[1][k] for k in range(state[1].numel())]
         for name, value in event.reset(self._state()).items():
             if name not in names:
-                raise RunError(
-                    f"reset of event '{event.name}' sets an unknown '{name}'", fix=nearest(name, names)
-                )
+                raise RunError(f"reset of event '{event.name}' sets an unknown '{name}'", fix=nearest(name, names))
             new[names.index(name)] = SX(value)
         return function(f"reset_{identifier(event.name)}", state, ca.vertcat(*new))
 
-    # --- starts and parameters ------------------------------------------------------------------------------------------
+    # --- starts and parameters -------------------------------------------------------------------------------
     def start(self, given: Mapping[str, Any] | None = None) -> np.ndarray:
-        """y0 (samples, rows): the model's own start, changed by `given`: names → numbers with units, or one value a sample.
+        """y0 (samples, rows): the model's own start, changed by `given`: names → numbers with units, or one a sample.
 
         `given` may also hold whole arrays "q" (…, nq) and "v" (…, nv).
         """
@@ -176,9 +179,7 @@ class System:
         names = (*model.q_names, *model.v_names)
         for name in series:
             if name not in names:
-                raise RunError(
-                    f"start names an unknown coordinate or speed '{name}'", fix=nearest(name, names)
-                )
+                raise RunError(f"start names an unknown coordinate or speed '{name}'", fix=nearest(name, names))
         counts = {x.shape[0] for x in (*series.values(), *(a for a in arrays.values() if a.ndim == 2))}
         if len(counts) > 1:
             raise RunError(
@@ -192,9 +193,7 @@ class System:
         for key, at, n in (("q", 0, model.nq), ("v", model.nq, model.nv)):
             if key in arrays:
                 if arrays[key].shape[-1:] != (n,):
-                    raise RunError(
-                        f"start '{key}' has shape {arrays[key].shape}", fix=f"give ({n},) or (samples, {n})"
-                    )
+                    raise RunError(f"start '{key}' has shape {arrays[key].shape}", fix=f"give ({n},) or (samples, {n})")
                 y0[:, at : at + n] = arrays[key]
         self._unit_quaternions(y0)
         return y0
@@ -208,7 +207,7 @@ class System:
                 norm = np.linalg.norm(quat, axis=1, keepdims=True)
                 if not np.all(np.abs(norm - 1) < 1e-3):
                     raise RunError(
-                        f"start of joint '{self.model.joint(i).name}': quaternion of length {norm.flat[np.argmax(abs(norm - 1))]:g}",
+                        f"start of joint '{self.model.joint(i).name}': quaternion of length {_worst(norm):g}",
                         fix="give a unit quaternion (w, x, y, z)",
                     )
                 quat /= norm
@@ -247,7 +246,7 @@ class System:
     def _rhs(self) -> Callable[[float, np.ndarray], np.ndarray]:
         return rhs_callable(self.motion, self.parameters()[0][0])
 
-    # --- quantities ---------------------------------------------------------------------------------------------------------
+    # --- quantities ------------------------------------------------------------------------------------------
     def quantity(self, name: str, t: np.ndarray, y: np.ndarray, p: np.ndarray) -> Series:
         """A named quantity at every time of every sample; y (samples, times, rows)."""
         found = outputs.quantity(self.model, name)
@@ -259,19 +258,22 @@ class System:
             symbols = [tr.q, tr.v, tr.t, *tr.parameters.values()]
             f = ca.Function("quantity", symbols, [expression], {"cse": True})
             shapes = ((self.model.nq,), (self.model.nv,))  # vectors, also where there is one coordinate
-            ports = [Port("q", shape=shapes[0]), Port("v", shape=shapes[1]), Port("t"), *map(Port, tr.parameters)]
-            self._kernels[name] = compile_function(
-                f, [replace(x, name=f"in{k}") for k, x in enumerate(ports)], None
-            )
+            ports = [
+                Port("q", shape=shapes[0]),
+                Port("v", shape=shapes[1]),
+                Port("t"),
+                *map(Port, tr.parameters),
+            ]
+            self._kernels[name] = compile_function(f, [replace(x, name=f"in{k}") for k, x in enumerate(ports)], None)
         samples, times, _ = y.shape
         nq, nv = self.model.nq, self.model.nv
         flat = np.ascontiguousarray(y.reshape(samples * times, -1))
         given = [flat[:, :nq], flat[:, nq : nq + nv], np.tile(t, samples)]
         given += [np.repeat(np.broadcast_to(p[:, k], (samples,)), times) for k in range(p.shape[1])]
-        values = self._kernels[name](**{f"in{k}": np.ascontiguousarray(x) for k, x in enumerate(given)})
+        inputs: dict[str, Any] = {f"in{k}": np.ascontiguousarray(x) for k, x in enumerate(given)}
+        values = self._kernels[name](**inputs)
         values = values.reshape(samples, times, *([len(found.components)] if found.components else []))
         return Series(name, values, found.components, found.units, found.frame)
-
 
     def _long_energy(self, name: str, y: np.ndarray) -> Series:
         m, (samples, times, _) = self.model, y.shape
@@ -279,12 +281,24 @@ class System:
             outs = {"kinetic_up": 1, "spring_up": 1, "moment_up": 3}
             self._kernels["energy"] = compile_function(rolled_function(long.energy(m), {"q": m.nq, "v": m.nv}, outs))
         flat = y.reshape(samples * times, -1)
-        found = self._kernels["energy"](q=np.ascontiguousarray(flat[:, : m.nq]), v=np.ascontiguousarray(flat[:, m.nq : m.nq + m.nv]))
+        found = self._kernels["energy"](
+            q=np.ascontiguousarray(flat[:, : m.nq]), v=np.ascontiguousarray(flat[:, m.nq : m.nq + m.nv])
+        )
         kinetic, spring = (found[k].reshape(-1) for k in ("kinetic_up", "spring_up"))
         gravity = -(found["moment_up"] @ np.array(m.gravity, float))
-        value = {"kinetic_energy": kinetic, "spring_energy": spring, "gravity_energy": gravity, "potential_energy": spring + gravity}
+        value = {
+            "kinetic_energy": kinetic,
+            "spring_energy": spring,
+            "gravity_energy": gravity,
+            "potential_energy": spring + gravity,
+        }
         values = value.get(name, kinetic + spring + gravity)
         return Series(name, values.reshape(samples, times), (), ("J",))
+
+
+def _worst(lengths: np.ndarray) -> float:
+    """The one farthest from 1."""
+    return float(lengths.flat[np.argmax(np.abs(lengths - 1))])
 
 
 LONG_ENERGIES = ("kinetic_energy", "spring_energy", "gravity_energy", "potential_energy", "energy")
@@ -373,16 +387,8 @@ def _grid(times: Any, end: float) -> np.ndarray:
             raise RunError(f"times = {count}", fix="give at least one step, or an array of times")
         return np.linspace(0.0, end, count + 1)
     grid = np.asarray(times, float)
-    if (
-        grid.ndim != 1
-        or not len(grid)
-        or not np.all(np.isfinite(grid))
-        or np.any(np.diff(grid) <= 0)
-        or grid[0] < 0
-    ):
-        raise RunError(
-            "times must be a rising list of numbers from zero on", fix="np.linspace(0, until, 101)"
-        )
+    if grid.ndim != 1 or not len(grid) or not np.all(np.isfinite(grid)) or np.any(np.diff(grid) <= 0) or grid[0] < 0:
+        raise RunError("times must be a rising list of numbers from zero on", fix="np.linspace(0, until, 101)")
     return grid if grid[0] == 0.0 else np.concatenate([[0.0], grid])
 
 

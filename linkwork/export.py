@@ -150,9 +150,7 @@ def summary(run: Result) -> str:
         lines.append(f"  {s.name:<10}{', '.join(shown[:6])}{more}" if s.components else f"  {shown[0]}")
     more = [name for name in run.known if name not in run.series and name not in run.coordinates]
     if more:
-        lines.append(
-            f"  {'on demand':<10}{', '.join(more[:6])}{f', … {len(more)} in all' if len(more) > 6 else ''}"
-        )
+        lines.append(f"  {'on demand':<10}{', '.join(more[:6])}{f', … {len(more)} in all' if len(more) > 6 else ''}")
     failed = run.failures()
     lines += [f"  {line}" for line in failed[:3]]
     lines += [f"  … {len(failed):,} failed samples in all: run.failures()"] if len(failed) > 3 else []
@@ -277,9 +275,7 @@ def from_netcdf(path: str | PathLike[str]) -> Result:
         data = xr.load_dataset(path, engine=_engine(), decode_times=False, decode_timedelta=False)
         said, trust = json.loads(data.attrs["provenance"]), Trust(**json.loads(data.attrs["trust"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise RunError(
-            "it is not a result", where=where, fix="read a file that run.to_netcdf wrote"
-        ) from error
+        raise RunError("it is not a result", where=where, fix="read a file that run.to_netcdf wrote") from error
     single = "sample" not in data.dims
     series = {}
     for key, array in data.data_vars.items():

@@ -63,16 +63,14 @@ def quantity(model: Model, name: str) -> Quantity:
     for these, units, which in ((model.q_names, model.q_units, 0), (model.v_names, model.v_units, 1)):
         if name in these:
             k = these.index(name)
-            return Quantity(name, (), (units[k],), None, lambda m, q, v, t: (q, v)[which][k])
+            return Quantity(name, (), (units[k],), None, lambda m, q, v, t, at=(which, k): (q, v)[at[0]][at[1]])
     owner, _, word = name.rpartition(".")
     if word in _FRAME and owner in model.markers:
         components, units, make = _FRAME[word]
         return Quantity(name, components, units, "world", lambda m, q, v, t: make(m, q, v, t, owner))
     if word == "wrench" and owner in model.joint_index:
         i = model.joint_index[owner]
-        return Quantity(
-            name, *WRENCH, f"{model.bodies[i].name} axes", lambda m, q, v, t: _motion(m, q, v, t)[i].f
-        )
+        return Quantity(name, *WRENCH, f"{model.bodies[i].name} axes", lambda m, q, v, t: _motion(m, q, v, t)[i].f)
     if word == "power" and owner in (have := _force_names(model)):
         k = have.index(owner)
         return Quantity(
@@ -120,14 +118,10 @@ _WHOLE: dict[str, Callable[[Model], Quantity]] = {
     "tau": lambda model: Quantity(
         "tau", model.v_names, model.tau_units, None, lambda m, q, v, t: driven(m, q, v, t)[1]
     ),
-    "kinetic_energy": lambda _: _energy(
-        "kinetic_energy", lambda m, q, v, t: energy.kinetic_energy(m, q, v, t)
-    ),
+    "kinetic_energy": lambda _: _energy("kinetic_energy", lambda m, q, v, t: energy.kinetic_energy(m, q, v, t)),
     "gravity_energy": lambda _: _energy("gravity_energy", lambda m, q, v, t: energy.gravity_energy(m, q, t)),
     "spring_energy": lambda _: _energy("spring_energy", lambda m, q, v, t: energy.spring_energy(m, q)),
-    "potential_energy": lambda _: _energy(
-        "potential_energy", lambda m, q, v, t: energy.potential_energy(m, q, t)
-    ),
+    "potential_energy": lambda _: _energy("potential_energy", lambda m, q, v, t: energy.potential_energy(m, q, t)),
     "energy": lambda _: _energy("energy", lambda m, q, v, t: energy.energy(m, q, v, t)),
     "momentum": lambda _: Quantity(
         "momentum",
@@ -139,9 +133,7 @@ _WHOLE: dict[str, Callable[[Model], Quantity]] = {
     "centre_of_mass": lambda _: Quantity(
         "centre_of_mass", XYZ, ("m",) * 3, "world", lambda m, q, v, t: energy.centre_of_mass(m, q, t)
     ),
-    "base_wrench": lambda _: Quantity(
-        "base_wrench", *WRENCH, "world", lambda m, q, v, t: -_motion(m, q, v, t)[0].f_up
-    ),
+    "base_wrench": lambda _: Quantity("base_wrench", *WRENCH, "world", lambda m, q, v, t: -_motion(m, q, v, t)[0].f_up),
 }
 
 
@@ -150,7 +142,7 @@ def _energy(name: str, make: Callable[[Model, SX, SX, SX], SX]) -> Quantity:
 
 
 def work_rate(model: Model, q: SX, v: SX, t: SX) -> SX | None:
-    """Power of everything that is not in `energy`: damping, friction, laws, prescribed motions. None when there is none."""
+    """Power of what is not in `energy`: damping, friction, laws, prescribed motions. None when there is none."""
     found = forces.applied(model, q, v, t)
     losing = [f for f in found if f.name != "springs"]
     if not losing and not model.is_moved:
@@ -169,6 +161,5 @@ def is_isolated(model: Model) -> bool:
     roots = [i for i in model.tree if model.parent[i] == 0]
     still = ("damping", "friction", "stiffness", "armature")
     return all(
-        model.kind(i).nv == 6 and not any(float(x) for w in still for x in getattr(model.joint(i), w))
-        for i in roots
+        model.kind(i).nv == 6 and not any(float(x) for w in still for x in getattr(model.joint(i), w)) for i in roots
     ) and not any(float(x) for i in model.tree for x in model.joint(i).armature)

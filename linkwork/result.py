@@ -60,9 +60,7 @@ class Series(np.lib.mixins.NDArrayOperatorsMixin):
         shaped = values.ndim >= 2 and (int(np.prod(inner)) == count if inner else not count)
         if not shaped or len(units) != max(1, count) or (self.single and len(values) != 1):
             what = f"values of shape {values.shape} do not fit {count} components with {len(units)} units"
-            fix = (
-                "give (sample, time), or (sample, time, component) with a name and a unit for each component"
-            )
+            fix = "give (sample, time), or (sample, time, component) with a name and a unit for each component"
             raise RunError(what, where=f"quantity '{self.name}'", fix=fix)
         _set(self, values=values, components=components, units=units)
 

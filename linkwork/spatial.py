@@ -51,18 +51,9 @@ def gyroscopic(inertia: SX, W: SX) -> SX:
     I = inertia
     return vector(
         [
-            I[0, 2] * W[0, 1]
-            - I[0, 1] * W[0, 2]
-            + I[1, 2] * (W[1, 1] - W[2, 2])
-            + (I[2, 2] - I[1, 1]) * W[1, 2],
-            I[0, 1] * W[1, 2]
-            - I[1, 2] * W[0, 1]
-            + I[0, 2] * (W[2, 2] - W[0, 0])
-            + (I[0, 0] - I[2, 2]) * W[0, 2],
-            I[1, 2] * W[0, 2]
-            - I[0, 2] * W[1, 2]
-            + I[0, 1] * (W[0, 0] - W[1, 1])
-            + (I[1, 1] - I[0, 0]) * W[0, 1],
+            I[0, 2] * W[0, 1] - I[0, 1] * W[0, 2] + I[1, 2] * (W[1, 1] - W[2, 2]) + (I[2, 2] - I[1, 1]) * W[1, 2],
+            I[0, 1] * W[1, 2] - I[1, 2] * W[0, 1] + I[0, 2] * (W[2, 2] - W[0, 0]) + (I[0, 0] - I[2, 2]) * W[0, 2],
+            I[1, 2] * W[0, 2] - I[0, 2] * W[1, 2] + I[0, 1] * (W[0, 0] - W[1, 1]) + (I[1, 1] - I[0, 0]) * W[0, 1],
         ]
     )
 
@@ -106,9 +97,7 @@ def quaternion_exp(turn: SX) -> SX:
     small = angle2 < 1e-8
     angle = ca.sqrt(ca.if_else(small, 1.0, angle2))
     half = ca.if_else(small, 0.5 - angle2 / 48 + angle2 * angle2 / 3840, ca.sin(angle / 2) / angle)
-    return ca.vertcat(
-        ca.if_else(small, 1 - angle2 / 8 + angle2 * angle2 / 384, ca.cos(angle / 2)), half * turn
-    )
+    return ca.vertcat(ca.if_else(small, 1 - angle2 / 8 + angle2 * angle2 / 384, ca.cos(angle / 2)), half * turn)
 
 
 def quaternion_log(quat: SX) -> SX:
@@ -135,9 +124,7 @@ def elementary(R: SX) -> tuple[int, SX, SX] | None:
     """(k, cos, sin) when R is by structure a turn about coordinate axis k."""
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3
-        if is_one(R[k, k]) and not any(
-            is_constant_nonzero(R[a, b]) for a, b in ((i, k), (k, i), (j, k), (k, j))
-        ):
+        if is_one(R[k, k]) and not any(is_constant_nonzero(R[a, b]) for a, b in ((i, k), (k, i), (j, k), (k, j))):
             if not R[i, i].is_constant():
                 return k, R[i, i], R[j, i]
     return None

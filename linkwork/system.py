@@ -16,8 +16,8 @@ import casadi as ca
 import numpy as np
 
 from linkwork.compiler.kernel import Kernel, Port, compile_function
-from linkwork.dynamics import forces as own_forces
 from linkwork.compiler.rolled import RolledFunction
+from linkwork.dynamics import forces as own_forces
 from linkwork.dynamics.formulation import Formulation
 from linkwork.dynamics.long import LONG
 from linkwork.dynamics.rolled import Rolled, rolled
@@ -44,7 +44,10 @@ class Equations:
     def casadi(self) -> ca.Function:
         """The graph as a CasADi function; dots in names become underscores, as CasADi wants it."""
         if self.rolled is not None:
-            raise ModelError(f"'{self.name}' runs in loops over {len(self.rolled.bodies)} bodies; there is no one graph of it", fix="equations(…, unroll=True) makes one, at the price of a long build")
+            raise ModelError(
+                f"'{self.name}' runs in loops over {len(self.rolled.bodies)} bodies; there is no one graph of it",
+                fix="equations(…, unroll=True) makes one, at the price of a long build",
+            )
         return ca.Function(
             identifier(self.name),
             list(self.symbols),
@@ -73,8 +76,9 @@ class Equations:
         for name in [wrt] if isinstance(wrt, str) else wrt:
             if name not in in_names:
                 raise ModelError(f"these equations have no input '{name}'", fix=nearest(name, in_names))
-            symbol = ca.vec(self.symbols[in_names.index(name)].T)
-            made.append(ca.densify(ca.jacobian(expression, self.symbols[in_names.index(name)])))
+            symbol = self.symbols[in_names.index(name)]
+            order = [i + symbol.shape[0] * k for i in range(symbol.shape[0]) for k in range(symbol.shape[1])]
+            made.append(ca.densify(ca.jacobian(expression, symbol)[:, order]))  # columns row by row, as in NumPy
             made_ports.append(Port(f"d_{output}_d_{name}", shape=(expression.numel(), symbol.numel())))
         return Equations(
             f"{self.name}_jacobian",
@@ -99,7 +103,7 @@ class Equations:
 
     def __str__(self) -> str:
         def row(p: Port) -> str:
-            return f"  {p.name} {'×'.join(map(str, p.shape)) or 'scalar'}"
+            return f"  {p.name} {'×'.join(map(str, p.sample)) or 'scalar'}"
 
         return "\n".join(
             [self.name, " inputs", *map(row, self.inputs), " outputs", *map(row, self.outputs), *self.notes]
@@ -107,10 +111,7 @@ class Equations:
 
 
 def identifier(name: str) -> str:
-    return (
-        "_".join(filter(None, "".join(c if c.isalnum() and c.isascii() else "_" for c in name).split("_")))
-        or "f"
-    )
+    return "_".join(filter(None, "".join(c if c.isalnum() and c.isascii() else "_" for c in name).split("_"))) or "f"
 
 
 def identifiers(names: Iterable[str]) -> list[str]:
@@ -191,9 +192,7 @@ def equations(
     symbols: dict[str, SX] = {}
     wanted = inspect.signature(formulation).parameters
     if unknown := [k for k in fixed if k not in wanted]:
-        raise ModelError(
-            f"'{formulation.__name__}' takes no '{unknown[0]}'", fix=nearest(unknown[0], list(wanted)[1:])
-        )
+        raise ModelError(f"'{formulation.__name__}' takes no '{unknown[0]}'", fix=nearest(unknown[0], list(wanted)[1:]))
     if external and "f_ext" not in wanted:
         raise ModelError(f"'{formulation.__name__}' takes no external wrenches", fix="leave external out")
     for name in list(wanted)[1:]:
@@ -223,7 +222,8 @@ def equations(
 def _rolled(model: Model, formulation: Formulation, more: bool) -> Equations:
     if more or model.parameters:
         raise ModelError(
-            f"'{model.name}' has {len(model.tree)} bodies and is run in loops over tables, which take no own forces, wrenches or parameters here",
+            f"'{model.name}' has {len(model.tree)} bodies and is run in loops over tables, "
+            "which take no own forces, wrenches or parameters here",
             fix="leave them out, or equations(…, unroll=True), which takes long to build",
         )
     if getattr(formulation, "sweeps", None) is None:
@@ -235,24 +235,35 @@ def _rolled(model: Model, formulation: Formulation, more: bool) -> Equations:
     short = lumped(model)
     data = rolled(short, formulation.__name__, formulation.sweeps, formulation.root(short), inputs, outputs)  # type: ignore[attr-defined]
     lengths = {"q": model.nq, "v": model.nv}
-    function = rolled_function(data, {n: lengths[by] for n, by in inputs.items()}, {n: lengths[by] for n, by in outputs.items()})
+    function = rolled_function(
+        data, {n: lengths[by] for n, by in inputs.items()}, {n: lengths[by] for n, by in outputs.items()}
+    )
     return Equations(
-        f"{model.name}_{formulation.__name__}", tuple(known[n] for n in inputs), tuple(known[n] for n in outputs), (), (), (), function
+        f"{model.name}_{formulation.__name__}",
+        tuple(known[n] for n in inputs),
+        tuple(known[n] for n in outputs),
+        (),
+        (),
+        (),
+        function,
     )
 
 
-def rolled_function(data: Rolled, inputs: Mapping[str, int], outputs: Mapping[str, int], places: Mapping[str, tuple[str, int]] | None = None) -> RolledFunction:
-    """Sweeps as a function of arguments: by default one for each name, else at `places`: name → (argument, first row)."""
+def rolled_function(
+    data: Rolled,
+    inputs: Mapping[str, int],
+    outputs: Mapping[str, int],
+    places: Mapping[str, tuple[str, int]] | None = None,
+) -> RolledFunction:
+    """Sweeps as a function of arguments: one for each name, or at `places`: name → (argument, first row)."""
     where = {n: (*(places or {}).get(n, (n, 0)), by) for n, by in data.by.items()}
     return RolledFunction(
-        data.name, tuple(inputs.items()), tuple(outputs.items()), where, data.steps, data.inward, data.zeroed, data.record, data.root,
-        dict(data.kept), data.bodies, data.table,
+        data.name, tuple(inputs.items()), tuple(outputs.items()), where, data.steps, data.inward, data.zeroed,
+        data.record, data.root, dict(data.kept), data.bodies, data.table,
     )  # fmt: skip
 
 
-def _with_forces(
-    tr: Trace, formulation: Formulation, arguments: dict[str, Any], wanted: Mapping[str, Any]
-) -> Any:
+def _with_forces(tr: Trace, formulation: Formulation, arguments: dict[str, Any], wanted: Mapping[str, Any]) -> Any:
     if "tau" not in wanted and "v_dot" not in wanted:
         raise ModelError(f"'{formulation.__name__}' has no joint forces to add to", fix="leave forces out")
     tau, wrenches = own_forces.totals(tr.model, own_forces.applied(tr.model, tr.q, tr.v, tr.t))
@@ -292,14 +303,10 @@ def _assemble(
             and not forces
             and word in ("damping", "friction", "stiffness", "rest", "friction_speed")
         ):
-            notes.append(
-                f"parameter '{parameter}' has no effect here: the model's own forces are left out (forces=True adds them)"
-            )
+            notes.append(f"parameter '{parameter}' has no effect here: own forces are left out (forces=True adds them)")
     if not ({"t"} & free) and "t" in symbols:
         symbols = {k: x for k, x in symbols.items() if k != "t"}
-    ports = [known[k] for k in symbols] + [
-        Port(k, default=np.array(tr.defaults[k]), shape=()) for k in tr.parameters
-    ]
+    ports = [known[k] for k in symbols] + [Port(k, default=np.array(tr.defaults[k]), shape=()) for k in tr.parameters]
     return Equations(
         name,
         tuple(ports),
@@ -310,7 +317,7 @@ def _assemble(
     )
 
 
-# --- compiling ---------------------------------------------------------------------------------------------------------
+# --- compiling ------------------------------------------------------------------------------------------
 def compile(
     equations: Equations, *, free: Iterable[str] | None = None, lanes: int | None = None, cache: bool = True
 ) -> Kernel:
@@ -325,23 +332,21 @@ def compile(
         )
     if free is not None:
         equations = _bound(equations, list(free))
-    return compile_function(equations.rolled or equations.casadi, equations.inputs, equations.outputs, lanes=lanes, cache=cache)
+    return compile_function(
+        equations.rolled or equations.casadi, equations.inputs, equations.outputs, lanes=lanes, cache=cache
+    )
 
 
 def _bound(eq: Equations, free: list[str]) -> Equations:
     parameters = [p.name for p in eq.inputs if p.default is not None and p.name != "t"]
     for name in free:
         if name not in parameters:
-            raise ModelError(
-                f"'{name}' is not a declared parameter of these equations", fix=nearest(name, parameters)
-            )
+            raise ModelError(f"'{name}' is not a declared parameter of these equations", fix=nearest(name, parameters))
     fold = [k for k, p in enumerate(eq.inputs) if p.name in parameters and p.name not in free]
     keep = [k for k in range(len(eq.inputs)) if k not in fold]
     values = [SX(ca.DM(np.asarray(eq.inputs[k].default, float))) for k in fold]
     expressions = (
-        ca.substitute(list(eq.expressions), [eq.symbols[k] for k in fold], values)
-        if fold
-        else list(eq.expressions)
+        ca.substitute(list(eq.expressions), [eq.symbols[k] for k in fold], values) if fold else list(eq.expressions)
     )
     return Equations(
         eq.name,

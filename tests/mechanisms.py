@@ -9,7 +9,18 @@ from linkwork.model.build import build
 from linkwork.model.describe import Body, Coupling, Description, Inertial, Joint, Marker
 from linkwork.model.joints import KINDS
 
-EVERY_KIND = ("revolute", "continuous", "prismatic", "helical", "cylindrical", "universal", "spherical", "planar", "free", "fixed")
+EVERY_KIND = (
+    "revolute",
+    "continuous",
+    "prismatic",
+    "helical",
+    "cylindrical",
+    "universal",
+    "spherical",
+    "planar",
+    "free",
+    "fixed",
+)
 
 
 def random_rotation(rng):
@@ -61,7 +72,9 @@ def random_joint(rng, name, kind, parent, child, passive=False):
     )  # fmt: skip
 
 
-def random_mechanism(seed, n=None, kinds=EVERY_KIND, root=None, passive=False, coupled=False, depth_first=None, gravity=True):
+def random_mechanism(
+    seed, n=None, kinds=EVERY_KIND, root=None, passive=False, coupled=False, depth_first=None, gravity=True
+):
     rng = np.random.default_rng(seed)
     n = n or int(rng.integers(2, 9))
     joints, bodies = [], []
@@ -78,7 +91,13 @@ def random_mechanism(seed, n=None, kinds=EVERY_KIND, root=None, passive=False, c
             joint = Joint(**{**joint.__dict__, "coupling": Coupling(leader.name, ratio, offset)})
         joints.append(joint)
         parts = tuple(random_inertial(rng, f"p{i}") for i in range(1 if rng.random() < 0.8 else 2))
-        bodies.append(Body(f"b{k}", parts, (Marker(f"m{k}", tuple(map(float, rng.normal(size=3) * 0.2)), rows(random_rotation(rng))),)))
+        bodies.append(
+            Body(
+                f"b{k}",
+                parts,
+                (Marker(f"m{k}", tuple(map(float, rng.normal(size=3) * 0.2)), rows(random_rotation(rng))),),
+            )
+        )
     order = rng.permutation(n)
     g = tuple(map(float, rng.normal(size=3) * 5)) if gravity else (0.0, 0.0, 0.0)
     return build(Description(f"random{seed}", g, tuple(bodies[i] for i in order), tuple(joints[i] for i in order)))
@@ -123,10 +142,15 @@ def named(model, values, which="q"):
     """An array of coordinates ("q") or speeds ("v") from names → numbers; those not named are neutral, or zero."""
     names = model.q_names if which == "q" else model.v_names
     assert set(values) <= set(names), f"{set(values) - set(names)} is not among {names}"
-    return np.array([values.get(n, e) for n, e in zip(names, model.neutral if which == "q" else [0.0] * len(names), strict=True)], float)
+    return np.array(
+        [values.get(n, e) for n, e in zip(names, model.neutral if which == "q" else [0.0] * len(names), strict=True)],
+        float,
+    )
 
 
 def relative(a, b):
     """Largest difference relative to the largest entry."""
     a, b = np.asarray(a, float), np.asarray(b, float)
-    return float(np.max(np.abs(a - b), initial=0.0) / max(np.max(np.abs(a), initial=0.0), np.max(np.abs(b), initial=0.0), 1e-300))
+    return float(
+        np.max(np.abs(a - b), initial=0.0) / max(np.max(np.abs(a), initial=0.0), np.max(np.abs(b), initial=0.0), 1e-300)
+    )

@@ -49,9 +49,7 @@ def demo(out: Path, samples: int, seed: int, as_json: bool) -> int:
 def reference(model: lw.Model) -> dict[str, Any]:
     """The reference start at the tightest tolerance a double can hold, against 113-bit digits."""
     began = time.perf_counter()
-    run = lw.simulate(
-        model, until=UNTIL, method="dop853", rtol=1e-12, atol=1e-12, times=int(UNTIL), progress=False
-    )
+    run = lw.simulate(model, until=UNTIL, method="dop853", rtol=1e-12, atol=1e-12, times=int(UNTIL), progress=False)
     seconds = time.perf_counter() - began
     return {
         "misses": {str(t): miss for t, miss in misses(run).items()},
@@ -73,9 +71,7 @@ def ensemble(model: lw.Model, samples: int, seed: int, quiet: bool) -> tuple[dic
     q = starts(samples, seed)
     began = time.perf_counter()
     with reporter(False if quiet else True, samples, "random starts") as report:
-        run = lw.simulate(
-            model, {"q": q}, UNTIL, rtol=TOLERANCE, atol=TOLERANCE, times=200, progress=report or False
-        )
+        run = lw.simulate(model, {"q": q}, UNTIL, rtol=TOLERANCE, atol=TOLERANCE, times=200, progress=report or False)
     seconds = time.perf_counter() - began
     trust = run.trust
     ended = int(np.sum([text != "not run" for text in run.statuses.text]))
@@ -92,9 +88,7 @@ def ensemble(model: lw.Model, samples: int, seed: int, quiet: bool) -> tuple[dic
     }, run
 
 
-def pictures(
-    out: Path, model: lw.Model, run: lw.Result, one: dict[str, Any], many: dict[str, Any]
-) -> list[str]:
+def pictures(out: Path, model: lw.Model, run: lw.Result, one: dict[str, Any], many: dict[str, Any]) -> list[str]:
     from linkwork.display import style
 
     try:

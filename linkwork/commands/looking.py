@@ -22,10 +22,11 @@ SINGULAR = 1e-13  # smallest eigenvalue of the mass matrix, its diagonal being 1
 
 def check(file: str, options: dict[str, Any], as_json: bool) -> int:
     model = read(file, **options)
-    found = {**summary(model, file), "warnings": warnings(model), "notes": notes(model)}
+    faults = unmoved(model)
+    found = {**summary(model, file), "ok": not faults, "faults": faults, "notes": notes(model)}
     if as_json:
         tell.as_json(found)
-        return 0
+        return 1 if faults else 0
     kinds = ", ".join(f"{n} {kind}" for kind, n in found["joint_kinds"].items())
     print(model)
     print()
@@ -33,11 +34,11 @@ def check(file: str, options: dict[str, Any], as_json: bool) -> int:
     print(f"freedoms    {model.nv} (nq {model.nq}, nv {model.nv})")
     print(f"mass        {tell.number(found['mass'])} kg in {found['bodies_with_mass']} bodies")
     print(f"inertias    {_inertias(model)}")
-    for title, key in (("warning", "warnings"), ("note", "notes")):
+    for title, key in (("fault", "faults"), ("note", "notes")):
         for note in found[key]:
             print(f"{title:<12}{note['where'] + ': ' if note['where'] else ''}{note['text']}")
-    print(f"ok          {file} can be simulated")
-    return 0
+    print(f"{'not ok' if faults else 'ok':<12}{file} {'cannot' if faults else 'can'} be simulated")
+    return 1 if faults else 0
 
 
 def summary(model: Model, file: str) -> dict[str, Any]:
@@ -76,8 +77,8 @@ def notes(model: Model) -> list[dict[str, Any]]:
     ]
 
 
-def warnings(model: Model) -> list[dict[str, Any]]:
-    """What can be read but hardly be meant: joints that move no mass."""
+def unmoved(model: Model) -> list[dict[str, Any]]:
+    """Joints that move no mass: such a model can be read, but what it does is not defined."""
     heavy = [bool(mass(body)) for body in model.bodies]
     for i in reversed(model.tree):
         heavy[model.parent[i]] |= heavy[i]
@@ -86,7 +87,7 @@ def warnings(model: Model) -> list[dict[str, Any]]:
         joint = model.joint(i)
         if model.kind(i).nv and not heavy[i] and not all(float(x) for x in joint.armature):
             what = f"joint '{joint.name}' moves no mass, so its acceleration is not defined"
-            found.append(_warning(what, joint))
+            found.append(_fault(what, joint))
     if not found and 0 < model.nv <= LARGEST:
         found += _singular(model)
     return found
@@ -108,12 +109,10 @@ def _singular(model: Model) -> list[dict[str, Any]]:
         return []
     name = model.v_names[worst]
     joint = model.joint(model.joint_index[name.rpartition(".")[0]])
-    return [
-        _warning(f"there is no inertia about joint '{joint.name}' at the start, so nothing can run", joint)
-    ]
+    return [_fault(f"there is no inertia about joint '{joint.name}' at the start, so nothing can run", joint)]
 
 
-def _warning(text: str, joint: Joint) -> dict[str, Any]:
+def _fault(text: str, joint: Joint) -> dict[str, Any]:
     return {"text": text, "where": _short(joint.source), "line": joint.source.line if joint.source else None}
 
 
@@ -195,9 +194,7 @@ def together(body: Body) -> Inertial:
     if len(body.inertials) == 1:
         return body.inertials[0]
     total = mass(body)
-    centre = sum((float(p.mass) * np.array(p.centre, float) for p in body.inertials), np.zeros(3)) / (
-        total or 1
-    )
+    centre = sum((float(p.mass) * np.array(p.centre, float) for p in body.inertials), np.zeros(3)) / (total or 1)
     tensor = np.zeros(6)
     for part in body.inertials:
         x, y, z = np.array(part.centre, float) - centre
@@ -224,8 +221,7 @@ def _joint(model: Model, i: int) -> dict[str, Any]:
         "axis": list(joint.axis) if turning else None,
         "coordinates": [] if coupling else names,
         "limits": [list(pair) for pair in zip(joint.lower, joint.upper, strict=True)],
-        "follows": coupling
-        and {"joint": coupling.leader, "ratio": coupling.ratio, "offset": coupling.offset},
+        "follows": coupling and {"joint": coupling.leader, "ratio": coupling.ratio, "offset": coupling.offset},
         **{word: list(getattr(joint, word)) for word in _TOLD},
     }
 
@@ -234,9 +230,7 @@ def _acting(j: dict[str, Any]) -> str:
     words = [f"{w} {tell.numbers(j[w])}" for w in _TOLD[:5] if any(float(x) for x in j[w])]
     words += [f"{w} ≤ {tell.numbers(j[w])}" for w in _TOLD[5:] if any(math.isfinite(x) for x in j[w])]
     words += [
-        f"limits {tell.number(a)} … {tell.number(b)}"
-        for a, b in j["limits"]
-        if math.isfinite(a) or math.isfinite(b)
+        f"limits {tell.number(a)} … {tell.number(b)}" for a, b in j["limits"] if math.isfinite(a) or math.isfinite(b)
     ]
     if j["follows"]:
         f = j["follows"]

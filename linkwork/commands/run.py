@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 
 from linkwork.commands import tell
+from linkwork.commands.looking import unmoved
 from linkwork.errors import ModelError, RunError, nearest
 from linkwork.export import trust_rows
+from linkwork.model.forms import Source
+from linkwork.model.jointforms import FREEDOM_UNITS
 from linkwork.model.model import Model
 from linkwork.model.read import read
+from linkwork.model.start import expanded
 from linkwork.model.units import quantity
 from linkwork.result import Result
 
@@ -48,7 +52,9 @@ def simulate(order: Order, as_json: bool) -> int:
 
     writable(order)
     model = changed(read(order.file, **order.options), order.set)
-    known = lw.system(model)
+    start = starts(model, order.start)
+    for fault in unmoved(model):
+        raise ModelError(fault["text"], where=fault["where"], fix="give what it carries a mass, or it an armature")
     for name in order.also:
         _known_quantity(model, name)
     began = time.perf_counter()
@@ -57,7 +63,7 @@ def simulate(order: Order, as_json: bool) -> int:
     if order.step is not None or not adaptive:
         settings["step"] = order.step or _no_step(order.method)
     run = lw.simulate(
-        known, starts(model, order.start), order.until, method=order.method, times=order.times,
+        model, start, order.until, method=order.method, times=order.times,
         progress=False if as_json else None, **settings,
     )  # fmt: skip
     seconds = time.perf_counter() - began
@@ -94,8 +100,30 @@ def changed(model: Model, settings: Sequence[str]) -> Model:
     for name, value in pairs(settings, "set"):
         if name not in model.values:
             raise ModelError(f"--set: the model has no number '{name}'", fix=nearest(name, model.values))
-        given[name] = quantity(value, None, None, f"--set {name}")
+        given[name] = quantity(value, dimension(model, name), None, f"--set {name}")
     return model.replace(given).check() if given else model
+
+
+DIMENSIONS = {
+    "mass": "kg",
+    "centre": "m",
+    "position": "m",
+    "inertia": "kg*m^2",
+    "pitch": "m/rad",
+    "gravity": "m/s^2",
+}
+
+
+def dimension(model: Model, name: str) -> str | None:
+    """The SI unit of a number of the model; None where only its author knows."""
+    owner, _, word = name.rpartition(".")
+    if name in model.constants or owner in {law.name for law in model.laws}:
+        return None
+    if i := model.joint_index.get(owner):
+        if word in FREEDOM_UNITS and model.kind(i).nv == 1:
+            return FREEDOM_UNITS[word][model.kind(i).speeds[0][1] == "rad/s"]
+    known = [DIMENSIONS[part] for part in (word, owner.rpartition(".")[2]) if part in DIMENSIONS]
+    return known[0] if known else None
 
 
 def starts(model: Model, given: Sequence[str]) -> dict[str, Any]:
@@ -103,6 +131,7 @@ def starts(model: Model, given: Sequence[str]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs(given, "start"):
         found[name] = [part.strip() for part in value.split(",")] if "," in value else value
+    expanded(model, found, Source())  # what is wrong is told of the command line, not of the file
     return found
 
 
@@ -187,9 +216,7 @@ def _json(run: Result, files: list[str], seconds: float, order: Order) -> None:
 
 
 def _print(run: Result, files: list[str], seconds: float, order: Order) -> None:
-    title = (
-        f"{run.provenance.get('model')}: {run.statuses[0]}, {order.method}, {seconds:.2g} s to build and run"
-    )
+    title = f"{run.provenance.get('model')}: {run.statuses[0]}, {order.method}, {seconds:.2g} s to build and run"
     rows = [(name, tell.number(value, 8), unit) for name, value, unit in final(run, order.also)]
     shown = rows if len(rows) <= 40 else rows[:40]
     tell.table(title, ("at its end", "value", "unit"), shown, (1,))

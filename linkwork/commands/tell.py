@@ -24,9 +24,7 @@ def console() -> Console:
     return Console(width=width, markup=False, highlight=False, emoji=False, soft_wrap=False)
 
 
-def table(
-    title: str, head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = ()
-) -> None:
+def table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[int] = ()) -> None:
     """A table; columns `numbers` are set to the right. Nothing when there are no rows."""
     from rich import box
     from rich.table import Table

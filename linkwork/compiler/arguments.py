@@ -56,14 +56,10 @@ class Signature:
         for port, array in zip(self.outputs, found, strict=True):
             shape = (*head, *port.sample)
             if not isinstance(array, np.ndarray) or array.shape != shape or array.dtype != FLOAT:
-                said = (
-                    f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
-                )
+                said = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else type(array).__name__
                 raise RunError(f"out for '{port.name}' is {said}, expected float64 {shape}")
             if not array.flags.writeable or not dense(array, len(head)):
-                raise RunError(
-                    f"out for '{port.name}' must be writeable and hold the numbers of a sample side by side"
-                )
+                raise RunError(f"out for '{port.name}' must be writeable and hold the numbers of a sample side by side")
             if samples is not None and samples > 1 and abs(array.strides[0]) < 8 * port.rows:
                 raise RunError(f"out for '{port.name}' has samples that overlap")
         return found
@@ -80,9 +76,7 @@ class Signature:
                 raise RunError(f"there is no output '{name}'; {nearest(name, names)}")
         for name in names:
             if name not in named:
-                raise RunError(
-                    f"output '{name}' is missing", fix=f"give one array for each of {', '.join(names)}"
-                )
+                raise RunError(f"output '{name}' is missing", fix=f"give one array for each of {', '.join(names)}")
         return [named[name] for name in names]
 
     def answer(self, results: Sequence[np.ndarray]) -> Any:

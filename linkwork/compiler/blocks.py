@@ -47,12 +47,7 @@ def unpacked(blocks: np.ndarray, port: Port, samples: int) -> np.ndarray:
 def checked(port: Port, value: Any, lanes: int, what: str = "input") -> tuple[np.ndarray, int | None]:
     """An array of blocks and their number, None for a single block that all share. Nothing is copied."""
     shape = (port.rows, lanes)
-    if (
-        not isinstance(value, np.ndarray)
-        or value.dtype != FLOAT
-        or value.shape[-2:] != shape
-        or value.ndim > 3
-    ):
+    if not isinstance(value, np.ndarray) or value.dtype != FLOAT or value.shape[-2:] != shape or value.ndim > 3:
         found = f"{value.dtype} {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
         raise RunError(
             f"{what} '{port.name}' is {found}, expected float64 (blocks, {port.rows}, {lanes})",

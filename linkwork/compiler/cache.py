@@ -45,9 +45,7 @@ def _versions() -> str:
         own = version("linkwork")
     except PackageNotFoundError:
         own = "0"
-    return (
-        f"linkwork {own} {_own_code()} llvmlite {llvmlite.__version__} {llvmlite.binding.llvm_version_info}"
-    )
+    return f"linkwork {own} {_own_code()} llvmlite {llvmlite.__version__} {llvmlite.binding.llvm_version_info}"
 
 
 def _own_code() -> str:

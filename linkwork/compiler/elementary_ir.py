@@ -161,9 +161,7 @@ class Code:
 
     def select(self, mask: str, a: Value, b: Value) -> str:
         value = self.shape.value
-        return self.emit(
-            f"select {self.shape.mask} {mask}, {value} {self.operand(a)}, {value} {self.operand(b)}"
-        )
+        return self.emit(f"select {self.shape.mask} {mask}, {value} {self.operand(a)}, {value} {self.operand(b)}")
 
     def mask_and(self, a: str, b: str) -> str:
         return self.emit(f"and {self.shape.mask} {a}, {b}")

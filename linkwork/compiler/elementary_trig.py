@@ -198,6 +198,4 @@ def acos(c: Code, x: str) -> tuple[tuple[str, ...], str]:
     negative = c.compare("olt", x, 0.0)
     factor = c.select(large, c.select(negative, -2.0, 2.0), c.select(negative, 1.0, -1.0))
     quarters = c.select(large, c.select(negative, 4.0, 0.0), 2.0)
-    return (_shifted(c, quarters, c.mul(u, factor), c.mul(u_low, factor), curve),), c.compare(
-        "ugt", size, 1.0
-    )
+    return (_shifted(c, quarters, c.mul(u, factor), c.mul(u_low, factor), curve),), c.compare("ugt", size, 1.0)

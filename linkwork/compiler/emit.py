@@ -80,9 +80,7 @@ def _comparison(predicate: str) -> Operation:
 
 
 def _connective(operator: str) -> Operation:
-    return lambda e, r, a, b: e.logical(
-        r, e.line(f"{r}.m", f"{operator} {e.mask} {e.truth(a)}, {e.truth(b)}")
-    )
+    return lambda e, r, a, b: e.logical(r, e.line(f"{r}.m", f"{operator} {e.mask} {e.truth(a)}, {e.truth(b)}"))
 
 
 def _not(e: Emitter, r: str, a: str) -> str:

@@ -16,8 +16,8 @@ from . import blocks as layout
 from .arguments import Signature, apart, one_count, places
 from .bound import Bound
 from .build import Graph, Variant, assembly, build, name_of, report, written
-from .rolled import RolledFunction
 from .ports import FLOAT, Port, dense, fitted, ports_of
+from .rolled import RolledFunction
 from .running import aligned, cores, run, useful_threads
 from .target import host
 
@@ -38,7 +38,12 @@ def compile_function(
     False.
     """
     if isinstance(fn, RolledFunction):
-        return Kernel(fn, Signature(ports_of(fn, inputs, True), ports_of(fn, outputs, False)), lanes or host().lanes, cache)
+        return Kernel(
+            fn,
+            Signature(ports_of(fn, inputs, True), ports_of(fn, outputs, False)),
+            lanes or host().lanes,
+            cache,
+        )
     if not isinstance(fn, ca.Function):
         raise CompileError(f"expected a casadi.Function, got {type(fn).__name__}")
     if not fn.is_a("SXFunction"):
@@ -143,11 +148,7 @@ class Kernel:
         if len(given) != len(self._shapes):
             return False
         for name, value in given.items():
-            if (
-                type(value) is not np.ndarray
-                or value.dtype is not FLOAT
-                or value.shape != self._shapes.get(name)
-            ):
+            if type(value) is not np.ndarray or value.dtype is not FLOAT or value.shape != self._shapes.get(name):
                 return False
         return True
 
@@ -260,7 +261,9 @@ class Kernel:
         path = Path(path)
         generator = ca.CodeGenerator(path.name)
         if not isinstance(self.graph, ca.Function):
-            raise CompileError(f"'{self.graph.name()}' runs in loops over tables, which CasADi's generator does not write")
+            raise CompileError(
+                f"'{self.graph.name()}' runs in loops over tables, which CasADi's generator does not write"
+            )
         generator.add(self.graph)
         path.write_text(generator.dump())
         return path

@@ -47,9 +47,7 @@ class Lowered:
     """Internal functions it was split into."""
 
 
-def lower(
-    fn: ca.Function, symbol: str, lanes: int, *, c_order: bool = False, chunk: int | None = None
-) -> Lowered:
+def lower(fn: ca.Function, symbol: str, lanes: int, *, c_order: bool = False, chunk: int | None = None) -> Lowered:
     """IR of an SX function as `void @symbol(ptr %in0, …, ptr %out0, …, ptr %w)` on `[row][lane]` doubles.
 
     Input k has `fn.numel_in(k)` rows, output k `fn.numel_out(k)`, structural zeros included. Rows of matrices
@@ -102,9 +100,7 @@ class Writer:
         bodies = [self._body(start, stop) for start, stop in zip(self.starts, stops, strict=True)]
         if len(bodies) == 1:
             return f"{head}({parameters}) {attributes} {{\n{bodies[0]}{tail}"
-        texts = [
-            f"{head}.{k}({parameters}) noinline {attributes} {{\n{b}{tail}" for k, b in enumerate(bodies)
-        ]
+        texts = [f"{head}.{k}({parameters}) noinline {attributes} {{\n{b}{tail}" for k, b in enumerate(bodies)]
         calls = "\n".join(f"  call void @{self.symbol}.{k}({arguments})" for k in range(len(bodies)))
         return "\n".join([*texts, f"{head}({parameters}) {attributes} {{\n{calls}{tail}"])
 
@@ -165,9 +161,7 @@ class Writer:
 
     def _store(self, value: str, pointer: str, row: int) -> None:
         address = self._address(pointer, row)
-        self.emitter.lines.append(
-            f"  store {self.emitter.value} {value}, ptr {address}, align {self.row_bytes}"
-        )
+        self.emitter.lines.append(f"  store {self.emitter.value} {value}, ptr {address}, align {self.row_bytes}")
 
 
 def crossing(tape: Tape, starts: Sequence[int]) -> tuple[dict[int, int], int]:

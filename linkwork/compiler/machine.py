@@ -75,9 +75,7 @@ def _parsed(text: str, target: Target) -> llvm.ModuleRef:
         module = llvm.parse_assembly(head + text)
         module.verify()
     except RuntimeError as error:
-        raise CompileError(
-            f"LLVM refuses the code: {error}", fix="this is a defect; please report it"
-        ) from error
+        raise CompileError(f"LLVM refuses the code: {error}", fix="this is a defect; please report it") from error
     return module
 
 

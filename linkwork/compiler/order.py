@@ -45,9 +45,7 @@ def permuted(tape: Tape, order: Sequence[int]) -> Tape:
     """The same values in another order."""
     number = {k: position for position, k in enumerate(order)}
     nodes = [
-        tape.nodes[k]
-        if tape.nodes[k][0] in LEAVES
-        else (tape.nodes[k][0], *[number[a] for a in tape.nodes[k][1:]])
+        tape.nodes[k] if tape.nodes[k][0] in LEAVES else (tape.nodes[k][0], *[number[a] for a in tape.nodes[k][1:]])
         for k in order
     ]
     return Tape(nodes, [[None if r is None else number[r] for r in rows] for rows in tape.outputs])

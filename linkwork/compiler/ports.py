@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from ..errors import CompileError, RunError
@@ -61,9 +60,7 @@ def ports_of(fn: Any, given: Sequence[Port] | None, inward: bool) -> tuple[Port,
     names = [port.name for port in given]
     for name in names:
         if inward and name in RESERVED:
-            raise CompileError(
-                f"an input cannot be called '{name}'", fix="that word is an option of the call"
-            )
+            raise CompileError(f"an input cannot be called '{name}'", fix="that word is an option of the call")
         if names.count(name) > 1:
             raise CompileError(f"function '{fn.name()}' has two {what} called '{name}'")
     shapes = [fn.size_in(k) if inward else fn.size_out(k) for k in range(count)]
@@ -130,9 +127,7 @@ def numbers(port: Port, value: Any) -> np.ndarray:
     except ValueError:
         raise RunError(f"input '{port.name}' is not an array of numbers: its rows differ in length") from None
     if array.dtype.kind not in "fiub":
-        raise RunError(
-            f"input '{port.name}' holds {array.dtype}, expected real numbers of shape {port.expects()}"
-        )
+        raise RunError(f"input '{port.name}' holds {array.dtype}, expected real numbers of shape {port.expects()}")
     return array.astype(FLOAT)
 
 

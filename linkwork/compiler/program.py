@@ -224,9 +224,7 @@ def call(function: ca.Function | Callee, inputs: Iterable[View], outputs: Iterab
     return Call(callee(function), tuple(inputs), tuple(outputs))
 
 
-def for_rows(
-    count: int, function: ca.Function | Callee, inputs: Iterable[View], outputs: Iterable[View]
-) -> ForRows:
+def for_rows(count: int, function: ca.Function | Callee, inputs: Iterable[View], outputs: Iterable[View]) -> ForRows:
     """One call for each row."""
     return ForRows(count, (call(function, inputs, outputs),))
 

@@ -83,8 +83,7 @@ class _Emitter:
 
     def function(self, symbol: str) -> str:
         self.pointers = {
-            name: self.define(f"load ptr, ptr {self.item(k)}, align 8")
-            for k, name in enumerate(self.program.arrays)
+            name: self.define(f"load ptr, ptr {self.item(k)}, align 8") for k, name in enumerate(self.program.arrays)
         }
         self.statement(While(self.program.mask, self.program.body), None, limit="%turns")
         active = self.define(f"zext i1 {self.any(self.program.mask)} to i64")
@@ -119,9 +118,7 @@ class _Emitter:
 
     def address(self, view: View, turn: str | None) -> str:
         """Where the view begins in this turn of a loop over rows."""
-        at = self.define(
-            f"getelementptr i8, ptr %state, i64 {(self.offsets[view.buffer] + view.first) * self.align}"
-        )
+        at = self.define(f"getelementptr i8, ptr %state, i64 {(self.offsets[view.buffer] + view.first) * self.align}")
         if turn is None or view.stride == 0:
             return at
         far = self.define(f"mul nuw nsw i64 {turn}, {view.stride * self.align}")
@@ -209,9 +206,7 @@ class _Emitter:
         self.line(f"br label %{head}")
         self.label(done)
 
-    def call(
-        self, function: Callee, inputs: Sequence[View], outputs: Sequence[View], turn: str | None
-    ) -> None:
+    def call(self, function: Callee, inputs: Sequence[View], outputs: Sequence[View], turn: str | None) -> None:
         """Call on addresses. An output that is an input too goes through a temporary: none may overlap."""
         arguments = [self.address(v, turn) for v in inputs]
         late = []
@@ -224,9 +219,7 @@ class _Emitter:
                         fix="give it a buffer of its own",
                     )
                 temporary = self.name()
-                self.entry.append(
-                    f"  {temporary} = alloca [{view.rows} x {self.type}], align {max(self.align, 16)}"
-                )
+                self.entry.append(f"  {temporary} = alloca [{view.rows} x {self.type}], align {max(self.align, 16)}")
                 late.append((temporary, at, view.rows))
                 at = temporary
             arguments.append(at)

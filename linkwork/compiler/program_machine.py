@@ -112,9 +112,7 @@ def compile_program(
 def _head(function: Lowered) -> tuple[str, str]:
     """The line a function's text begins with, without its linkage, and its parameters."""
     start = function.text.index(f"void @{function.symbol}(")
-    return function.text[
-        start : function.text.index(")", start) + 1
-    ], f"define internal void @{function.symbol}("
+    return function.text[start : function.text.index(")", start) + 1], f"define internal void @{function.symbol}("
 
 
 def _declaration(function: Lowered) -> str:
@@ -139,12 +137,8 @@ def _joined(text: str, rest: str, long: list[Lowered], target: Target) -> str:
         if long:
             module.link_in(llvm.parse_assembly(top + rest))
     except RuntimeError as error:
-        raise CompileError(
-            f"LLVM refuses the program: {error}", fix="this is a defect; please report it"
-        ) from error
+        raise CompileError(f"LLVM refuses the program: {error}", fix="this is a defect; please report it") from error
     for function in long:
         module.get_function(function.symbol).linkage = "internal"
     lines = str(module).splitlines()
-    return "\n".join(
-        line for line in lines if not line.startswith(("target ", "source_filename", "; ModuleID"))
-    )
+    return "\n".join(line for line in lines if not line.startswith(("target ", "source_filename", "; ModuleID")))

@@ -25,7 +25,7 @@ COLUMNS = 5  # group, parent, offset in q, offset in v, first number of the tabl
 
 @dataclass(frozen=True, eq=False)
 class RolledFunction:
-    """A callee made of sweeps; the fields below `places` are those of `dynamics.rolled.Rolled`, which says what they mean.
+    """A callee made of sweeps; the fields below `places` are those of `dynamics.rolled.Rolled`, which explains them.
 
     inputs, outputs   the function's own arguments: name and rows
     places[name]      where a sweep's argument lies: argument of the function, first row in it, and "q" or "v" (at
@@ -48,7 +48,17 @@ class RolledFunction:
     @cached_property
     def fingerprint(self) -> str:
         """Of the code and of the number of bodies, not of the tables: those are no part of the machine code."""
-        parts = [self.title, self.inputs, self.outputs, sorted(self.places.items()), sorted(self.kept.items()), self.inward, self.zeroed, self.record, len(self.bodies)]
+        parts = [
+            self.title,
+            self.inputs,
+            self.outputs,
+            sorted(self.places.items()),
+            sorted(self.kept.items()),
+            self.inward,
+            self.zeroed,
+            self.record,
+            len(self.bodies),
+        ]
         digest = hashlib.sha256(repr(parts).encode())
         for sweep in self.steps:
             for step in sweep:
@@ -150,7 +160,7 @@ class RolledFunction:
             step, at = self.steps[s][group], dict(zip("qv", offsets, strict=True))
             near = {"own": records[i], "parent": records[parent], "table": self.table[first:]}
 
-            def rows(n: str, row: int, count: int, near=near, at=at) -> np.ndarray:
+            def rows(n: str, row: int, count: int, near: dict = near, at: dict = at) -> np.ndarray:
                 if n in near:
                     return near[n][row : row + count]
                 argument, start, by = self.places[n]
@@ -158,10 +168,10 @@ class RolledFunction:
                 return (given[argument] if argument in given else results[argument])[start : start + count]
 
             f = step.function
-            arguments = [ca.DM(rows(*place, f.numel_in(k))) for k, place in enumerate(step.inputs)]
-            for place, value in zip(step.outputs, f.call(arguments), strict=True):
+            arguments = [ca.DM(rows(n, row, f.numel_in(k))) for k, (n, row) in enumerate(step.inputs)]
+            for (n, row), value in zip(step.outputs, f.call(arguments), strict=True):
                 x = np.asarray(value).ravel()
-                rows(*place, len(x))[:] = x
+                rows(n, row, len(x))[:] = x
         for n, (row, count) in self.kept.items():
             argument, start, _ = self.places[n]
             results[argument][start : start + count] = records[0, row : row + count]
@@ -214,7 +224,17 @@ class _Writer:
             self._sweep(s)
         self._copy_kept()
         body = "\n".join(self.lines)
-        return "\n".join([*globals_, f"define internal void @{self.symbol}({signature}) nounwind {{", "entry:", body, "  ret void", "}", ""])
+        return "\n".join(
+            [
+                *globals_,
+                f"define internal void @{self.symbol}({signature}) nounwind {{",
+                "entry:",
+                body,
+                "  ret void",
+                "}",
+                "",
+            ]
+        )
 
     def _loop(self, label: str, before: str, count: int) -> None:
         self.lines += [

@@ -72,9 +72,7 @@ def useful_threads(seconds: float) -> int:
     return min(cores(), int(seconds / PAYS)) if seconds > 2 * PAYS else 1
 
 
-def run(
-    code: Callable[[int], None], blocks: int, samples: int, size: int, places: Sequence[int], threads: int
-) -> None:
+def run(code: Callable[[int], None], blocks: int, samples: int, size: int, places: Sequence[int], threads: int) -> None:
     """Run all blocks: `places` are address and stride of each argument, `size` bytes of scratch per thread.
 
     With several threads, pieces are taken from one counter by whoever is free; which thread computes a block

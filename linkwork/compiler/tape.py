@@ -130,9 +130,7 @@ def read(fn: ca.Function, c_order: bool = False) -> Tape:
     free symbols and operations without a meaning here, by name.
     """
     if not fn.is_a("SXFunction"):
-        raise CompileError(
-            f"function '{fn.name()}' is a {fn.class_name()}, not an SX function", fix="use fn.expand()"
-        )
+        raise CompileError(f"function '{fn.name()}' is a {fn.class_name()}, not an SX function", fix="use fn.expand()")
     if fn.has_free():
         free = ", ".join(f"'{name}'" for name in fn.get_free())
         raise CompileError(f"function '{fn.name()}' has free symbols: {free}", fix="make them inputs")

@@ -16,9 +16,7 @@ UNROLLED = 4
 
 def pack(rows: int, lanes: int) -> str:
     """`void @pack.R(ptr samples, i64 stride, i64 left, ptr rows)`: lane l reads sample min(l, left)."""
-    head = (
-        f"define internal void @pack.{rows}(ptr noalias %samples, i64 %stride, i64 %left, ptr noalias %rows)"
-    )
+    head = f"define internal void @pack.{rows}(ptr noalias %samples, i64 %stride, i64 %left, ptr noalias %rows)"
     return _routine(head, rows, lanes, _Turn.pack)
 
 

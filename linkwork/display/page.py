@@ -119,9 +119,7 @@ def _picture(run: Result, names: Sequence[str]) -> str:
     if len(data) > LARGE:
         kind, data = "png", _drawn(figure, "png")
     code = base64.b64encode(data).decode()
-    titles = "; ".join(
-        dict.fromkeys(ax.get_title(loc="left") for ax in figure.axes if ax.get_title(loc="left"))
-    )
+    titles = "; ".join(dict.fromkeys(ax.get_title(loc="left") for ax in figure.axes if ax.get_title(loc="left")))
     about = escape(f"{titles}. {note}".replace(r"\$", "$"))
     return f'<figure><img src="data:image/{kind};base64,{code}" alt="{about}"></figure>\n'
 
@@ -141,8 +139,7 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence
 
     top = "".join(cell("th", k, text) for k, text in enumerate(head))
     body = "\n".join(
-        "<tr>" + "".join(cell("td" if k else "th", k, text) for k, text in enumerate(row)) + "</tr>"
-        for row in rows
+        "<tr>" + "".join(cell("td" if k else "th", k, text) for k, text in enumerate(row)) + "</tr>" for row in rows
     )
     head_row = f"<thead><tr>{top}</tr></thead>" if head else ""
     return f'<div class="scroll"><table>{head_row}<tbody>\n{body}\n</tbody></table></div>\n'
@@ -154,9 +151,7 @@ def _trust(run: Result) -> str:
 
 
 def _samples(run: Result) -> str:
-    text = _table(
-        ("samples", "how they ended"), [(f"{n:,}", ended) for ended, n in run.statuses.counts().items()], ()
-    )
+    text = _table(("samples", "how they ended"), [(f"{n:,}", ended) for ended, n in run.statuses.counts().items()], ())
     failed = run.failures()
     if failed:
         rest = [f"… and {len(failed) - LISTED:,} more"] if len(failed) > LISTED else []

@@ -35,13 +35,8 @@ class Panel:
         if len(self.lines) == 1:
             return [self]
         own = self.title in (style.TITLES["q"], style.TITLES["v"])  # a coordinate's name says enough
-        titles = [
-            style.words(line.label) if own else f"{self.title}: {style.words(line.label)}"
-            for line in self.lines
-        ]
-        return [
-            replace(self, title=title, lines=(line,)) for title, line in zip(titles, self.lines, strict=True)
-        ]
+        titles = [style.words(line.label) if own else f"{self.title}: {style.words(line.label)}" for line in self.lines]
+        return [replace(self, title=title, lines=(line,)) for title, line in zip(titles, self.lines, strict=True)]
 
     def of(self, samples: Sequence[int] | np.ndarray) -> Panel:
         """The same panel for some samples."""

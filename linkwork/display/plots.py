@@ -84,9 +84,7 @@ def draw(
             if bands:
                 draw_bands(ax, run.time, panel)
             else:
-                labels = (
-                    [f"sample {i}" for i in chosen] if len(chosen) > 1 else [x.label for x in panel.lines]
-                )
+                labels = [f"sample {i}" for i in chosen] if len(chosen) > 1 else [x.label for x in panel.lines]
                 named.append((ax, draw_lines(ax, run.time, _rows(panel), labels)))
         _head(figure, run, note)
         figure.get_layout_engine().execute(figure)  # type: ignore[union-attr]
@@ -106,9 +104,7 @@ def _samples(run: Result, samples: int | Sequence[int] | None) -> np.ndarray:
     chosen = np.arange(count) if samples is None else np.atleast_1d(np.asarray(samples, int))
     wrong = [int(i) for i in chosen if not -count <= i < count]
     if wrong or not len(chosen):
-        raise RunError(
-            f"no sample {wrong[0]}" if wrong else "no samples to draw", fix=f"the run has {count}, from 0"
-        )
+        raise RunError(f"no sample {wrong[0]}" if wrong else "no samples to draw", fix=f"the run has {count}, from 0")
     return chosen % count
 
 
@@ -138,9 +134,7 @@ def _grid(made: Sequence[Panel], *, stacked: bool, shown: bool) -> tuple[Figure,
     columns = 1 if stacked or above < 2 else 2 if above in (2, 4) else 3
     rows = -(-above // columns)
     heights = [1.0] * rows + [0.6 if above else 1.0] * len(wide)
-    size = (
-        (8.0, 1.0 + 2.3 * sum(heights)) if columns == 1 else (3.6 * columns + 1.4, 1.1 + 2.3 * sum(heights))
-    )
+    size = (8.0, 1.0 + 2.3 * sum(heights)) if columns == 1 else (3.6 * columns + 1.4, 1.1 + 2.3 * sum(heights))
     figure = style.new_figure(size[0], max(size[1], 3.8), shown=shown)
     grid = figure.add_gridspec(rows + len(wide), columns, height_ratios=heights)
     axes: list[Axes] = []
@@ -169,11 +163,7 @@ def draw_lines(ax: Axes, time: np.ndarray, rows: np.ndarray, labels: Sequence[st
     many = len(rows) > LABELLED
     ends: list[End] = []
     for k, row in enumerate(rows):
-        colour = (
-            colormaps[style.MANY](0.92 * k / (len(rows) - 1))
-            if many
-            else style.PALETTE[k % len(style.PALETTE)]
-        )
+        colour = colormaps[style.MANY](0.92 * k / (len(rows) - 1)) if many else style.PALETTE[k % len(style.PALETTE)]
         dashes = "--" if not many and k >= len(style.PALETTE) else "-"
         seen = np.flatnonzero(np.isfinite(row))
         if not len(seen):
@@ -191,9 +181,7 @@ def draw_lines(ax: Axes, time: np.ndarray, rows: np.ndarray, labels: Sequence[st
         )
         last = seen[-1]
         if last < len(time) - 1:
-            ax.plot(
-                time[last], row[last], "x", color=colour, markersize=6, markeredgewidth=1.6, clip_on=False
-            )
+            ax.plot(time[last], row[last], "x", color=colour, markersize=6, markeredgewidth=1.6, clip_on=False)
         ends.append((float(row[last]), labels[k], colour))
     if not ends:
         _nothing(ax)
@@ -244,9 +232,7 @@ def _colour_scale(ax: Axes, labels: Sequence[str]) -> None:
     from matplotlib.colors import ListedColormap, Normalize
 
     colours = ListedColormap(colormaps[style.MANY](np.linspace(0, 0.92, 256)))
-    bar = ax.figure.colorbar(
-        ScalarMappable(Normalize(0, len(labels) - 1), colours), ax=ax, pad=0.015, aspect=14
-    )
+    bar = ax.figure.colorbar(ScalarMappable(Normalize(0, len(labels) - 1), colours), ax=ax, pad=0.015, aspect=14)
     ticks: list[int] = np.unique(np.linspace(0, len(labels) - 1, 5).astype(int)).tolist()
     bar.set_ticks(ticks)
     bar.ax.set_yticklabels([style.words(labels[k], 32) for k in ticks])

@@ -76,9 +76,7 @@ def need_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise RunError(
-            "pictures need matplotlib, which is missing", fix="pip install linkwork[plot]"
-        ) from error
+        raise RunError("pictures need matplotlib, which is missing", fix="pip install linkwork[plot]") from error
 
 
 def words(text: str, longest: int = 48) -> str:

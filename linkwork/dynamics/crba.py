@@ -61,7 +61,10 @@ def forward(model: Model, q: SX, v: SX, tau: SX, f_ext: SX | None = None, t: SX 
 
 
 def solve_branches(M: SX, b: SX) -> SX:
-    """M⁻¹ b by M = Lᵀ d L, from the tips inwards, so that zeros between branches stay zeros (Featherstone 2008, section 6.5)."""
+    """M⁻¹ b by M = Lᵀ d L, from the tips inwards, so that zeros between branches stay zeros.
+
+    Featherstone (2008), section 6.5.
+    """
     n = M.shape[0]
     H = [[M[i, j] for j in range(i + 1)] for i in range(n)]
     zero = [[e.is_constant() and float(e) == 0.0 for e in row] for row in H]

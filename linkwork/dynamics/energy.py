@@ -30,9 +30,7 @@ def kinetic_energy(model: Model, q: SX, v: SX, t: SX | None = None) -> SX:
 def gravity_energy(model: Model, q: SX, t: SX | None = None) -> SX:
     """−Σ m g · r_centre [J], zero with all centres at the world's origin."""
     g, bodies = vector(model.gravity), poses(model, q, t)
-    return -sum(
-        (ca.dot(g, bodies[i].m * bodies[i].r + bodies[i].R @ bodies[i].md) for i in model.tree), SX(0)
-    )
+    return -sum((ca.dot(g, bodies[i].m * bodies[i].r + bodies[i].R @ bodies[i].md) for i in model.tree), SX(0))
 
 
 @returns("spring_energy")
@@ -42,7 +40,14 @@ def spring_energy(model: Model, q: SX) -> SX:
     The deflection of a joint with a quaternion is its rotation vector from the rest attitude.
     """
     q = expand(model, q)
-    return sum((joint_spring_energy(model.joint(i), model.kind(i), q[model.q_slices[i]]) for i in model.tree if model.kind(i).nv), SX(0))
+    return sum(
+        (
+            joint_spring_energy(model.joint(i), model.kind(i), q[model.q_slices[i]])
+            for i in model.tree
+            if model.kind(i).nv
+        ),
+        SX(0),
+    )
 
 
 def joint_spring_energy(joint: Joint, kind: Kind, q: SX) -> SX:

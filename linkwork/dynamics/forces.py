@@ -44,9 +44,7 @@ class State:
     def _joint(self, name: str, slices: tuple[slice, ...], x: SX) -> SX:
         joint, _, component = name.partition(".") if name not in self._model.joint_index else (name, "", "")
         if joint not in self._model.joint_index:
-            raise ModelError(
-                f"a law reads an unknown joint '{name}'", fix=nearest(name, self._model.joint_index)
-            )
+            raise ModelError(f"a law reads an unknown joint '{name}'", fix=nearest(name, self._model.joint_index))
         i = self._model.joint_index[joint]
         own, kind = x[slices[i]], self._model.kind(i)
         if not component:
@@ -83,9 +81,7 @@ class State:
     def constant(self, name: str) -> Any:
         """A named constant of the model; it may be a parameter."""
         if name not in self._model.constants:
-            raise ModelError(
-                f"a law reads an unknown constant '{name}'", fix=nearest(name, self._model.constants)
-            )
+            raise ModelError(f"a law reads an unknown constant '{name}'", fix=nearest(name, self._model.constants))
         return self._model.constants[name]
 
 
@@ -115,7 +111,11 @@ def joint_forces(joint: Joint, kind: Kind, q: SX, v: SX) -> dict[str, SX]:
 
 def _passive(model: Model, q: SX, v: SX) -> dict[str, SX]:
     q, v = expand(model, q), spread(model, v)
-    each = {i: joint_forces(model.joint(i), model.kind(i), q[model.q_slices[i]], v[model.v_slices[i]]) for i in model.tree if model.kind(i).nv}
+    each = {
+        i: joint_forces(model.joint(i), model.kind(i), q[model.q_slices[i]], v[model.v_slices[i]])
+        for i in model.tree
+        if model.kind(i).nv
+    }
     sums: dict[str, SX] = {}
     for word in ("damping", "friction", "springs"):
         if any(word in f for f in each.values()):
@@ -198,4 +198,3 @@ def prescribed_power(model: Model, q: SX, v: SX, v_dot: SX, f_ext: SX | None, t:
             if i and model.joint(i).motion is not None:
                 total += ca.dot(b.f, b.v_rel)
     return total
-

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 Formulation = Callable[..., Any]
 
 
-def returns(*names: str, sweeps: Sequence[Sweep] | None = None, root: Callable[[Model], Results] | None = None) -> Callable[[Formulation], Formulation]:
+def returns(
+    *names: str, sweeps: Sequence[Sweep] | None = None, root: Callable[[Model], Results] | None = None
+) -> Callable[[Formulation], Formulation]:
     """Name the result (or the results, when the function returns a tuple) of a formulation.
 
     With `sweeps` and what the world's body offers to them, a long model can be run in loops over tables; the results

@@ -61,9 +61,7 @@ def moving(model: Model, q: SX, v: SX, t: SX | None = None, v_dot: SX | None = N
 def find(model: Model, frame: str) -> tuple[int, SX, SX]:
     """Body, rotation and origin (in the body) of a named frame."""
     if frame not in model.markers:
-        raise ModelError(
-            f"the model '{model.name}' has no body or marker '{frame}'", fix=nearest(frame, model.markers)
-        )
+        raise ModelError(f"the model '{model.name}' has no body or marker '{frame}'", fix=nearest(frame, model.markers))
     i, marker = model.markers[frame]
     return i, matrix(marker.rotation), vector(marker.position)
 
@@ -94,7 +92,7 @@ def velocity(model: Model, q: SX, v: SX, frame: str, told: str = "mixed", t: SX 
 
 @returns("acceleration")
 def acceleration(model: Model, q: SX, v: SX, v_dot: SX, frame: str, t: SX | None = None) -> SX:
-    """[linear; angular] acceleration of a frame's origin in world axes [m/s², rad/s²], as a stopwatch would measure it."""
+    """[linear; angular] acceleration of a frame's origin in world axes [m/s², rad/s²]: the rate of its velocity."""
     i, _, r = find(model, frame)
     b = moving(model, q, v, t, v_dot)[i]
     w, alpha = b.vel[3:], b.a[3:]
@@ -113,9 +111,7 @@ def jacobian(model: Model, q: SX, frame: str, told: str = "mixed", t: SX | None 
         b, cols = bodies[i], model.v_slices[i]
         if model.kind(i).nv:
             angular = b.R @ b.S[3:, :]
-            linear = b.R @ b.S[:3, :] + ca.horzcat(
-                *[cross(angular[:, c], at - b.r) for c in range(angular.shape[1])]
-            )
+            linear = b.R @ b.S[:3, :] + ca.horzcat(*[cross(angular[:, c], at - b.r) for c in range(angular.shape[1])])
             J[:3, cols], J[3:, cols] = linear, angular
         i = model.parent[i]
     if model.coupled:

@@ -1,4 +1,4 @@
-"""What long mechanisms need besides the accelerations, as sweeps: their own joint forces, energies, rates of coordinates.
+"""What long mechanisms need besides accelerations, as sweeps: own joint forces, energies, rates of coordinates.
 
 Used by the runs of models too long to be unrolled; short ones trace `forces`, `energy` and `kinematics` instead, which
 say the same of the whole model at once.
@@ -11,8 +11,8 @@ from typing import Any
 import casadi as ca
 
 from linkwork.dynamics.aba import SWEEPS, world
-from linkwork.dynamics.forces import joint_forces
 from linkwork.dynamics.energy import joint_spring_energy
+from linkwork.dynamics.forces import joint_forces
 from linkwork.dynamics.kinematics import AT_REST, pose, velocity_of_pole
 from linkwork.dynamics.rolled import Rolled, rolled
 from linkwork.dynamics.sweeps import Link, Results, Sweep

@@ -1,6 +1,8 @@
 """Inverse dynamics: joint forces, and the wrench at every joint and on the base, for a given motion. O(n).
 
-    a_j = B_j a_p + S_j v_dot_j + h_j,      f_j = M_j a_j − s_j + Σ Bᵀ f_child,      tau_j = S_jᵀ f_j + rotor inertia · v_dot_j
+    a_j = B_j a_p + S_j v_dot_j + h_j
+    f_j = M_j a_j − s_j + Σ Bᵀ f_child
+    tau_j = S_jᵀ f_j + rotor inertia · v_dot_j
 
 f_j is the wrench joint j exerts on body j at its origin, in its axes; Bᵀ f_1 is what the world gives, so −Bᵀ f_1 is the
 wrench on the base. After Featherstone (2008), table 5.1, with conventional accelerations.
@@ -60,9 +62,7 @@ def rnea(model: Model, q: SX, v: SX, v_dot: SX, f_ext: SX | None = None, t: SX |
 
 
 @returns("wrenches", "base_wrench")
-def wrenches(
-    model: Model, q: SX, v: SX, v_dot: SX, f_ext: SX | None = None, t: SX | None = None
-) -> tuple[SX, SX]:
+def wrenches(model: Model, q: SX, v: SX, v_dot: SX, f_ext: SX | None = None, t: SX | None = None) -> tuple[SX, SX]:
     """Wrench of every joint on its body (bodies × 6, [force; moment] at the body's origin in body axes), and the wrench
     on the base (6, at the world's origin in world axes)."""
     bodies = motion(model, q, v, v_dot, f_ext, t)

@@ -21,7 +21,9 @@ from linkwork.model.joints import KINDS
 from linkwork.model.model import Model
 from linkwork.spatial import SX
 
-Place = tuple[str, int]  # where a step's number comes from or goes to: ("q" | "v" | "own" | "parent" | "table", first row)
+Place = tuple[
+    str, int
+]  # where a step's number comes from or goes to: ("q" | "v" | "own" | "parent" | "table", first row)
 PASSIVE = ("damping", "stiffness", "rest", "friction", "armature")
 
 
@@ -61,7 +63,11 @@ class Rolled:
 def _flat(name: str, x: SX) -> SX:
     """A result as rows: symmetric matrices by their lower triangle."""
     x = ca.densify(x)
-    return ca.vertcat(*[x[i, j] for j in range(x.shape[1]) for i in range(j, x.shape[0])]) if name in SYMMETRIC else ca.vec(x)
+    return (
+        ca.vertcat(*[x[i, j] for j in range(x.shape[1]) for i in range(j, x.shape[0])])
+        if name in SYMMETRIC
+        else ca.vec(x)
+    )
 
 
 def _shaped(name: str, rows: SX, shape: tuple[int, int]) -> SX:
@@ -82,6 +88,9 @@ def _rows(name: str, shape: tuple[int, int]) -> int:
 
 class _Reader:
     """Stands for a record while a step is traced; remembers what the step read."""
+
+    _shapes: Mapping[str, tuple[int, int]]
+    _read: dict[str, tuple[SX, SX]]
 
     def __init__(self, shapes: Mapping[str, tuple[int, int]]):
         self.__dict__["_shapes"], self.__dict__["_read"] = shapes, {}
@@ -122,8 +131,10 @@ def rolled(
     inputs: Mapping[str, str],
     outputs: Mapping[str, str],
 ) -> Rolled:
-    """`inputs`, `outputs`: names of what comes in per joint (q, v, tau …) and goes out (v_dot …) → "q" or "v"; an output
-    "root" is a sum that has reached the world."""
+    """`inputs`, `outputs`: names of what comes in per joint (q, v, tau …) and goes out (v_dot …) → "q" or "v".
+
+    An output "root" is a sum that has reached the world.
+    """
     _refuse(model)
     groups = _Groups(model)
     shapes: list[dict[str, tuple[int, int]]] = [{} for _ in groups.examples]
@@ -139,20 +150,39 @@ def rolled(
 
 def _refuse(model: Model) -> None:
     if model.coupled:
-        raise ModelError(f"'{model.name}' has coupled joints and too many bodies to be unrolled", fix="remove the couplings; long mechanisms run in loops over bodies")
+        raise ModelError(
+            f"'{model.name}' has coupled joints and too many bodies to be unrolled",
+            fix="remove the couplings; long mechanisms run in loops over bodies",
+        )
     if model.is_moved:
-        raise ModelError(f"'{model.name}' has prescribed motions and too many bodies to be unrolled", fix="fix the base; long mechanisms run in loops over bodies")
+        raise ModelError(
+            f"'{model.name}' has prescribed motions and too many bodies to be unrolled",
+            fix="fix the base; long mechanisms run in loops over bodies",
+        )
     if model.laws:
-        raise ModelError(f"'{model.name}' has laws and too many bodies to be unrolled", fix="remove the laws; long mechanisms run in loops over bodies")
+        raise ModelError(
+            f"'{model.name}' has laws and too many bodies to be unrolled",
+            fix="remove the laws; long mechanisms run in loops over bodies",
+        )
 
 
-def _trace(groups: _Groups, g: int, s: int, sweep: Sweep, shapes: Mapping, root: Mapping, inputs: Mapping[str, str]) -> _Traced:
+def _trace(
+    groups: _Groups, g: int, s: int, sweep: Sweep, shapes: Mapping, root: Mapping, inputs: Mapping[str, str]
+) -> _Traced:
     kind = KINDS[groups.examples[g][0].kind]
     joint, body, table = groups.symbolic(g)
     symbols = {n: SX.sym(n, kind.nq if by == "q" else kind.nv) for n, by in inputs.items()}
     record = _Reader(shapes)
     turn = _again(kind.motion(joint, symbols["q"], symbols["v"], SX(0)).R, record) if s else None
-    b = link(joint, body, symbols["q"], symbols["v"], SX(0), turn, **{k: x for k, x in symbols.items() if k not in "qv"})
+    b = link(
+        joint,
+        body,
+        symbols["q"],
+        symbols["v"],
+        SX(0),
+        turn,
+        **{k: x for k, x in symbols.items() if k not in "qv"},
+    )
     own = _Own(**b.__dict__, _record=record, joint=joint, kind=kind)
     for known in shapes:
         own.__dict__.pop(known, None)
@@ -237,7 +267,12 @@ def _structure(joint: Joint) -> tuple:
     plain = all(e in (-1.0, 0.0, 1.0) for row in joint.rotation for e in row)
     aligned = sorted(map(abs, joint.axis)) == [0.0, 0.0, 1.0]
     used = tuple(any(getattr(joint, w)) for w in PASSIVE)
-    return joint.kind, joint.axis if aligned or KINDS[joint.kind].plane else None, joint.rotation if plain else None, used
+    return (
+        joint.kind,
+        joint.axis if aligned or KINDS[joint.kind].plane else None,
+        joint.rotation if plain else None,
+        used,
+    )
 
 
 def _one_part(body: Body) -> Body:
@@ -254,7 +289,14 @@ def _one_part(body: Body) -> Body:
 
 def _numbers(joint: Joint, body: Body) -> list[float]:
     part = body.inertials[0]
-    out = [*joint.position, *(e for row in joint.rotation for e in row), *joint.axis, *joint.axis2, joint.pitch, joint.friction_speed]
+    out = [
+        *joint.position,
+        *(e for row in joint.rotation for e in row),
+        *joint.axis,
+        *joint.axis2,
+        joint.pitch,
+        joint.friction_speed,
+    ]
     return [*out, *(x for w in PASSIVE for x in getattr(joint, w)), part.mass, *part.centre, *part.inertia]
 
 
@@ -264,14 +306,28 @@ def _renumbered(joint: Joint, body: Body, values: list[Any]) -> tuple[Joint, Bod
     def take(n: int) -> tuple:
         return tuple(next(at) for _ in range(n))
 
-    changes: dict[str, Any] = {"position": take(3), "rotation": (take(3), take(3), take(3)), "axis": take(3), "axis2": take(3)}
+    changes: dict[str, Any] = {
+        "position": take(3),
+        "rotation": (take(3), take(3), take(3)),
+        "axis": take(3),
+        "axis2": take(3),
+    }
     changes["pitch"], changes["friction_speed"] = take(2)
     changes.update({w: take(len(getattr(joint, w))) for w in PASSIVE})
     part = Inertial(next(at), take(3), take(6))
     return replace(joint, **changes), Body(body.name, (part,))
 
 
-def _laid_out(model: Model, name: str, sweeps: Sequence[Sweep], groups: _Groups, traced: list[_Traced], root: Results, inputs: Mapping[str, str], outputs: Mapping[str, str]) -> Rolled:
+def _laid_out(
+    model: Model,
+    name: str,
+    sweeps: Sequence[Sweep],
+    groups: _Groups,
+    traced: list[_Traced],
+    root: Results,
+    inputs: Mapping[str, str],
+    outputs: Mapping[str, str],
+) -> Rolled:
     """Give out rows of the record to what is read by anyone, and make the functions."""
     needed = {n for t in traced for n in (*t.own, *t.other)} | {n for n, by in outputs.items() if by == "root"}
     sizes: dict[str, int] = {}
@@ -313,8 +369,23 @@ def _laid_out(model: Model, name: str, sweeps: Sequence[Sweep], groups: _Groups,
         if n in row:
             start[row[n] : row[n] + sizes[n]] = np.array(ca.DM(ca.evalf(_flat(n, x)))).ravel()
     first, table = groups.table()
-    integers = np.stack([groups.of, model.parent[1:], [s.start for s in model.q_slices[1:]], [s.start for s in model.v_slices[1:]], first], axis=1)
-    zeroed = tuple((min((row[n] for n in dict(s.passes) if n in row), default=0), sum(sizes[n] for n in dict(s.passes) if n in row)) for s in sweeps)
+    integers = np.stack(
+        [
+            groups.of,
+            model.parent[1:],
+            [s.start for s in model.q_slices[1:]],
+            [s.start for s in model.v_slices[1:]],
+            first,
+        ],
+        axis=1,
+    )
+    zeroed = tuple(
+        (
+            min((row[n] for n in dict(s.passes) if n in row), default=0),
+            sum(sizes[n] for n in dict(s.passes) if n in row),
+        )
+        for s in sweeps
+    )
     return Rolled(
         name,
         {**inputs, **outputs},
@@ -327,4 +398,3 @@ def _laid_out(model: Model, name: str, sweeps: Sequence[Sweep], groups: _Groups,
         integers.astype(np.int64),
         table,
     )
-

@@ -30,9 +30,7 @@ SYMMETRIC = frozenset({"W", "M_up", "M_c"})  # results that are symmetric matric
 class Sweep:
     direction: Literal["outward", "inward"]
     step: Callable[[Any, Any], Results]
-    passes: (
-        Mapping[str, tuple[int, int]] | tuple[()]
-    ) = ()  # inward: name → shape of what is summed in the parent
+    passes: Mapping[str, tuple[int, int]] | tuple[()] = ()  # inward: name → shape of what is summed in the parent
 
 
 class Link(SimpleNamespace):

@@ -103,9 +103,7 @@ def _name_readable(what: str, thing: object) -> None:
     if not name:
         raise ModelError(f"a {what} has no name", where=where, fix="give it one")
     if len(name) > LONGEST_NAME:
-        raise ModelError(
-            f"a {what} has a name of {len(name)} characters", where=where, fix=f"at most {LONGEST_NAME}"
-        )
+        raise ModelError(f"a {what} has a name of {len(name)} characters", where=where, fix=f"at most {LONGEST_NAME}")
     if not name.isprintable() or name != name.strip():
         text = f"a {what} has the name {name!r}"
         raise ModelError(text, where=where, fix="no control characters, no spaces at either end")
@@ -121,9 +119,7 @@ def _ends_known(d: Description) -> None:
             raise ModelError(f"{what} is of unknown kind '{joint.kind}'", where=where, fix=fix)
         for end in (joint.parent, joint.child):
             if end not in names:
-                raise ModelError(
-                    f"{what} names an unknown body '{end}'", where=where, fix=nearest(end, sorted(names))
-                )
+                raise ModelError(f"{what} names an unknown body '{end}'", where=where, fix=nearest(end, sorted(names)))
         if joint.child == d.world.name:
             raise ModelError(f"{what} carries the world", where=where, fix="swap parent and child")
         if other := carried.get(joint.child):
@@ -206,6 +202,4 @@ def _start_known(model: Model) -> None:
     for name in model.start:
         if name not in known:
             fix = nearest(name, (*model.q_names, *model.v_names))
-            raise ModelError(
-                f"start names an unknown coordinate or speed '{name}'", where=model.source, fix=fix
-            )
+            raise ModelError(f"start names an unknown coordinate or speed '{name}'", where=model.source, fix=fix)

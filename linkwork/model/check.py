@@ -39,13 +39,9 @@ def check_numbers(model: Model) -> None:
 def _finite(values: Iterable[Any], what: str, where: Place | None) -> None:
     for value in values:
         if not math.isfinite(value):
-            raise ModelError(
-                f"{what} is {value}, not a finite number", where=where, fix="give a finite number"
-            )
+            raise ModelError(f"{what} is {value}, not a finite number", where=where, fix="give a finite number")
         if abs(value) > LARGEST:
-            raise ModelError(
-                f"{what} is {value:g}, beyond anything mechanical", where=where, fix="check the unit"
-            )
+            raise ModelError(f"{what} is {value:g}, beyond anything mechanical", where=where, fix="check the unit")
 
 
 def _check_inertial(body: Body, part: Inertial) -> None:
@@ -55,9 +51,7 @@ def _check_inertial(body: Body, part: Inertial) -> None:
     _finite(part.centre, f"centre of {what}", where)
     _finite(part.inertia, f"inertia of {what}", where)
     if part.mass < 0:
-        raise ModelError(
-            f"mass of {what} is {part.mass:g} kg, below zero", where=where, fix="masses are zero or more"
-        )
+        raise ModelError(f"mass of {what} is {part.mass:g} kg, below zero", where=where, fix="masses are zero or more")
     if not part.unchecked and (fault := inertia_fault(part)):
         raise ModelError(f"inertia of {what} {fault[0]}", where=where, fix=fault[1])
 
@@ -143,9 +137,7 @@ def _check_freedoms(joint: Joint, what: str, where: Place | None) -> None:
             if word in numbers.PER_FREEDOM:
                 _finite((value,), f"{word} of {what}", where)
             elif value != value:
-                raise ModelError(
-                    f"{word} of {what} is {value}, not a number", where=where, fix="give a number"
-                )
+                raise ModelError(f"{word} of {what} is {value}, not a number", where=where, fix="give a number")
             if word in NEVER_NEGATIVE and value < 0:
                 raise ModelError(
                     f"{word} of {what} is {value:g}, below zero", where=where, fix=f"{word} is zero or more"

@@ -38,9 +38,7 @@ class Row:
 
     def word(self, column: str, what: str) -> str:
         if not self.has(column):
-            raise ModelError(
-                f"{what} has an empty '{column}'", where=self.place, fix=f"fill in column '{column}'"
-            )
+            raise ModelError(f"{what} has an empty '{column}'", where=self.place, fix=f"fill in column '{column}'")
         return self.cells[column]
 
     def told(self, column: str) -> str:
@@ -77,9 +75,7 @@ def table(path: Path, columns: Sequence[str]) -> list[Row]:
             if len(cells) != len(header):
                 fix = f"columns: {', '.join(header)}"
                 raise ModelError(f"{len(cells)} cells, but {len(header)} columns", where=place, fix=fix)
-            rows.append(
-                Row(file, reader.line_num, {h: c.strip() for h, c in zip(header, cells, strict=True)}, units)
-            )
+            rows.append(Row(file, reader.line_num, {h: c.strip() for h, c in zip(header, cells, strict=True)}, units))
     except csv.Error as error:
         raise ModelError(
             f"not readable as CSV: {error}", where=Place(file, reader.line_num), fix="mend this line"
@@ -114,6 +110,4 @@ def write(path: Path, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> 
     try:
         path.write_text(out.getvalue(), encoding="utf-8")
     except OSError as error:
-        raise ModelError(
-            f"cannot be written: {error.strerror}", where=str(path), fix="check the path"
-        ) from None
+        raise ModelError(f"cannot be written: {error.strerror}", where=str(path), fix="check the path") from None

@@ -56,9 +56,7 @@ def axis(given: Any, where: Place | None, what: str) -> Vector:
     """A unit vector from "x", "-y" or three numbers."""
     if isinstance(given, str):
         if given.strip() not in AXES:
-            raise ModelError(
-                f"{what} is '{given}'", where=where, fix="give x, y, z, -x, -y, -z or three numbers"
-            )
+            raise ModelError(f"{what} is '{given}'", where=where, fix="give x, y, z, -x, -y, -z or three numbers")
         return AXES[given.strip()]
     direction = vector(given, "1", where, what)
     length = math.sqrt(sum(e * e for e in direction))
@@ -85,9 +83,7 @@ def rotation(given: Mapping[str, Any], source: Source, what: str, key: str = "ro
         return UNTURNED
     where = source.at(used[-1])
     if len(used) > 1:
-        raise ModelError(
-            f"{what} is given twice, as {' and '.join(used)}", where=where, fix="keep one of them"
-        )
+        raise ModelError(f"{what} is given twice, as {' and '.join(used)}", where=where, fix="keep one of them")
     value, what = given[used[0]], f"{used[0]} of {what}"
     if used[0] != key:
         return of_quaternion(wxyz(value, used[0][-4:], where, what))
@@ -102,15 +98,12 @@ def rotation(given: Mapping[str, Any], source: Source, what: str, key: str = "ro
 def wxyz(given: Any, order: str, where: Place | None, what: str) -> tuple[float, float, float, float]:
     """A unit quaternion (w, x, y, z), from four numbers in the order "wxyz" or "xyzw"."""
     numbers = [
-        quantity(e, "1", where, what)
-        for e in listed(given, 4, where, what, f"four numbers in the order {order}")
+        quantity(e, "1", where, what) for e in listed(given, 4, where, what, f"four numbers in the order {order}")
     ]
     w, x, y, z = numbers if order == "wxyz" else (numbers[3], *numbers[:3])
     length = math.sqrt(w * w + x * x + y * y + z * z)
     if abs(length - 1) > 1e-3:
-        raise ModelError(
-            f"{what} has length {length:.6g}", where=where, fix="give a quaternion of length one"
-        )
+        raise ModelError(f"{what} has length {length:.6g}", where=where, fix="give a quaternion of length one")
     if abs(length - 1) < 1e-15:
         return (w, x, y, z)
     return (w / length, x / length, y / length, z / length)

@@ -53,15 +53,11 @@ def formula(given: Any, dimension: str, where: Where, what: str) -> Formula | fl
     try:
         return quantity(given, dimension, where, what)
     except ModelError as error:
-        if not any(c.isalpha() for c in given) or (
-            "unit" in error.what and "(" not in given and "t" not in given
-        ):
+        if not any(c.isalpha() for c in given) or ("unit" in error.what and "(" not in given and "t" not in given):
             raise
     fix = "write a formula of time such as 0.1*sin(2*pi*t)"
     if len(given) > LONGEST:
-        raise ModelError(
-            f"{what} is a formula of {len(given)} characters", where=where, fix=f"at most {LONGEST}"
-        )
+        raise ModelError(f"{what} is a formula of {len(given)} characters", where=where, fix=f"at most {LONGEST}")
     made = Formula(given.strip())
     try:
         value = made(ca.SX.sym("t"))
@@ -81,11 +77,7 @@ class _Refused(Exception):
 def _walk(node: ast.AST, t: Any, depth: int) -> Any:
     if depth > DEEPEST:
         raise _Refused("a formula nested too deeply", f"at most {DEEPEST} levels")
-    if (
-        isinstance(node, ast.Constant)
-        and isinstance(node.value, (int, float))
-        and not isinstance(node.value, bool)
-    ):
+    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)) and not isinstance(node.value, bool):
         if node.value > 1e30:
             raise _Refused("a formula with a number beyond anything mechanical", "check it")
         return ca.SX(float(node.value))
@@ -93,9 +85,7 @@ def _walk(node: ast.AST, t: Any, depth: int) -> Any:
         if node.id == "t":
             return t
         if node.id not in NAMES:
-            raise _Refused(
-                f"a formula with an unknown name '{node.id}'", nearest(node.id, ("t", *NAMES, *FUNCTIONS))
-            )
+            raise _Refused(f"a formula with an unknown name '{node.id}'", nearest(node.id, ("t", *NAMES, *FUNCTIONS)))
         return ca.SX(NAMES[node.id])
     if isinstance(node, ast.BinOp) and type(node.op) in OPERATORS:
         left, right = _walk(node.left, t, depth + 1), _walk(node.right, t, depth + 1)
@@ -147,14 +137,10 @@ def moving(given: Any, source: Source, what: str) -> Moving:
         fix = "give position and rotation, formulas of time"
         raise ModelError(f"motion of {what} is {forms.brief(given)}", where=where, fix=fix)
     if wrong := [k for k in given if k not in known]:
-        raise ModelError(
-            f"motion of {what} has an unknown key '{wrong[0]}'", where=where, fix=nearest(wrong[0], known)
-        )
+        raise ModelError(f"motion of {what} has an unknown key '{wrong[0]}'", where=where, fix=nearest(wrong[0], known))
     if "rotation" in given and "quat_wxyz" in given:
         raise ModelError(f"motion of {what} tells its rotation twice", where=where, fix="keep one of them")
-    position = forms.listed(
-        given.get("position", (0, 0, 0)), 3, where, f"position of {what}", "three formulas"
-    )
+    position = forms.listed(given.get("position", (0, 0, 0)), 3, where, f"position of {what}", "three formulas")
     if "quat_wxyz" in given:
         word, count, unit, turn = "quat_wxyz", 4, "1", given["quat_wxyz"]
     else:

@@ -23,9 +23,7 @@ def joint(name: str, kind: str, parent: str, child: str, given: Mapping[str, Any
     what, said = f"joint '{name}'", {k: v for k, v in given.items() if v is not None}
     table = _kind(kind, what, source)
     values: dict[str, Any] = {
-        word: per_freedom(said[word], word, table, source.at(word), what)
-        for word in FREEDOM_UNITS
-        if word in said
+        word: per_freedom(said[word], word, table, source.at(word), what) for word in FREEDOM_UNITS if word in said
     }
     if "rotor_inertia" in said or "gear_ratio" in said:
         values["armature"] = geared(said, table, source, what)
@@ -66,15 +64,11 @@ FREEDOM_UNITS: dict[str, tuple[str, str]] = {  # word → (unit along a translat
 def per_freedom(given: Any, word: str, kind: Kind, where: Place | None, what: str) -> tuple[float, ...]:
     """One number for each freedom of a joint; a single one serves them all."""
     if kind.nv == 0:
-        raise ModelError(
-            f"{what} is {kind.name} and has no freedom for '{word}'", where=where, fix=f"remove '{word}'"
-        )
+        raise ModelError(f"{what} is {kind.name} and has no freedom for '{word}'", where=where, fix=f"remove '{word}'")
     if isinstance(given, (str, bool)) or not isinstance(given, (Sequence, np.ndarray)):
         given = [given] * kind.nv
     freedoms = ", ".join(name or "its freedom" for name, _ in kind.speeds)
-    entries = forms.listed(
-        given, kind.nv, where, f"{word} of {what}", f"one number, or {kind.nv}: {freedoms}"
-    )
+    entries = forms.listed(given, kind.nv, where, f"{word} of {what}", f"one number, or {kind.nv}: {freedoms}")
     return tuple(
         quantity(
             e,
@@ -90,14 +84,10 @@ def per_freedom(given: Any, word: str, kind: Kind, where: Place | None, what: st
 _MAY_BE_INFINITE = ("lower", "upper", "effort", "velocity")
 
 
-def limits(
-    given: Any, kind: Kind, where: Place | None, what: str
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def limits(given: Any, kind: Kind, where: Place | None, what: str) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """(lower, upper) of each freedom from (low, high) or a list of such pairs; None: no limit."""
     if kind.quaternion is not None or kind.nv == 0:
-        raise ModelError(
-            f"{what} is {kind.name}, whose coordinates have no limits", where=where, fix="remove 'limits'"
-        )
+        raise ModelError(f"{what} is {kind.name}, whose coordinates have no limits", where=where, fix="remove 'limits'")
     form = "a lower and an upper limit, e.g. [-90 deg, 90 deg]"
     pairs = (
         [given]
@@ -109,12 +99,8 @@ def limits(
     for pair, (_, unit_) in zip(pairs, kind.speeds, strict=True):
         a, b = (None, None) if pair is None else forms.listed(pair, 2, where, f"limits of {what}", form)
         dimension = FREEDOM_UNITS["lower"][unit_ != "m/s"]
-        low.append(
-            -math.inf if a is None else quantity(a, dimension, where, f"lower limit of {what}", infinite=True)
-        )
-        high.append(
-            math.inf if b is None else quantity(b, dimension, where, f"upper limit of {what}", infinite=True)
-        )
+        low.append(-math.inf if a is None else quantity(a, dimension, where, f"lower limit of {what}", infinite=True))
+        high.append(math.inf if b is None else quantity(b, dimension, where, f"upper limit of {what}", infinite=True))
     return tuple(low), tuple(high)
 
 
@@ -122,13 +108,9 @@ def geared(said: Mapping[str, Any], kind: Kind, source: Source, what: str) -> tu
     """Armature of a rotor behind a gear: rotor inertia · ratio²."""
     armature, rotor, ratio = (said.get(k) for k in ("armature", "rotor_inertia", "gear_ratio"))
     if armature is not None:
-        raise ModelError(
-            f"{what} has an armature and a rotor", where=source.at("armature"), fix="keep one of them"
-        )
+        raise ModelError(f"{what} has an armature and a rotor", where=source.at("armature"), fix="keep one of them")
     if rotor is None:
-        raise ModelError(
-            f"{what} has a gear ratio but no rotor inertia", where=source.at("gear_ratio"), fix="add it"
-        )
+        raise ModelError(f"{what} has a gear ratio but no rotor inertia", where=source.at("gear_ratio"), fix="add it")
     if kind.nv != 1:
         fix = "give armature, one number for each freedom"
         raise ModelError(
@@ -165,9 +147,7 @@ def pitch(given: Any, kind: Kind, source: Source, what: str) -> float:
     where = source.at("pitch")
     if (given is not None) != (kind.name == "helical"):
         fix = "give pitch, e.g. '5 mm/rev'" if given is None else "remove 'pitch', or make it helical"
-        raise ModelError(
-            f"{what} is {kind.name} and has {'no' if given is None else 'a'} pitch", where=where, fix=fix
-        )
+        raise ModelError(f"{what} is {kind.name} and has {'no' if given is None else 'a'} pitch", where=where, fix=fix)
     return 0.0 if given is None else quantity(given, "m/rad", where, f"pitch of {what}")
 
 
@@ -182,10 +162,7 @@ def _tried(motion: Callable[[Any], Any], what: str, source: Source) -> Callable[
     """The motion, called once to see that it returns a position and a quaternion."""
     try:
         position, quaternion = motion(ca.SX.sym("t"))
-        fits = [
-            ca.SX(ca.vertcat(*[x[i] for i in range(n)])).numel() == n
-            for x, n in ((position, 3), (quaternion, 4))
-        ]
+        fits = [ca.SX(ca.vertcat(*[x[i] for i in range(n)])).numel() == n for x, n in ((position, 3), (quaternion, 4))]
         fits += [len(x) == n for x, n in ((position, 3), (quaternion, 4)) if isinstance(x, (tuple, list))]
     except ModelError:
         raise

@@ -215,8 +215,6 @@ KINDS: dict[str, Kind] = {
             plane=True,
         ),
         Kind("spherical", _QUAT, _OMEGA, _spherical, 0, _quaternion_rate, _turn, _turn_between),
-        Kind(
-            "free", _POSITION + _QUAT, _VELOCITY + _OMEGA, _free, 3, _free_rate, _free_step, _free_difference
-        ),
+        Kind("free", _POSITION + _QUAT, _VELOCITY + _OMEGA, _free, 3, _free_rate, _free_step, _free_difference),
     )
 }

@@ -95,9 +95,7 @@ _UNITS = {
 }
 
 
-def spring(
-    marker_a: str, marker_b: str, stiffness: Any = 0.0, damping: Any = 0.0, length: Any = 0.0
-) -> Spring:
+def spring(marker_a: str, marker_b: str, stiffness: Any = 0.0, damping: Any = 0.0, length: Any = 0.0) -> Spring:
     """A spring of free `length` with a damper between two markers (or bodies' origins)."""
     return Spring(marker_a, marker_b, *_said(stiffness=stiffness, damping=damping, length=length))
 
@@ -157,23 +155,15 @@ def check(model: Model) -> None:
         for key in function.names:
             name = getattr(function, key)
             if name not in known:
-                raise ModelError(
-                    f"{what} names an unknown {key} '{name}'", where=where, fix=nearest(name, known)
-                )
+                raise ModelError(f"{what} names an unknown {key} '{name}'", where=where, fix=nearest(name, known))
             if isinstance(function, PD) and model.kind(model.joint_index[name]).nv != 1:
                 fix = "drive a joint of one freedom"
-                raise ModelError(
-                    f"{what} drives '{name}', which has several freedoms or none", where=where, fix=fix
-                )
+                raise ModelError(f"{what} drives '{name}', which has several freedoms or none", where=where, fix=fix)
             if not isinstance(function, PD) and name in model.joint_index:
                 fix = "add a marker with a name of its own at that place"
                 raise ModelError(f"{what} acts on '{name}', which is also a joint", where=where, fix=fix)
         if isinstance(function, Spring) and function.marker_a == function.marker_b:
-            raise ModelError(
-                f"{what} has both ends at '{function.marker_a}'", where=where, fix="name two markers"
-            )
+            raise ModelError(f"{what} has both ends at '{function.marker_a}'", where=where, fix="name two markers")
         for word in function.numbers:
             if word != "target" and word != "length" and float(getattr(function, word)) < 0:
-                raise ModelError(
-                    f"{word} of {what} is below zero", where=where, fix=f"{word} is zero or more"
-                )
+                raise ModelError(f"{word} of {what} is below zero", where=where, fix=f"{word} is zero or more")

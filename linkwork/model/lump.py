@@ -38,12 +38,10 @@ def lumped(model: Model) -> Model:
             body, (r, R) = model.bodies[i], frame[i]
             parts[host[i]] += [_moved(part, r, R) for part in body.inertials]
             markers[host[i]] += [Marker(body.name, r, R)] + [
-                replace(m, position=_at((r, R), m.position), rotation=_product(R, m.rotation))
-                for m in body.markers
+                replace(m, position=_at((r, R), m.position), rotation=_product(R, m.rotation)) for m in body.markers
             ]
             visuals[host[i]] += [
-                replace(x, position=_at((r, R), x.position), rotation=_product(R, x.rotation))
-                for x in body.visuals
+                replace(x, position=_at((r, R), x.position), rotation=_product(R, x.rotation)) for x in body.visuals
             ]
     joints: list[Any] = [None]
     for i in kept[1:]:
@@ -51,9 +49,7 @@ def lumped(model: Model) -> Model:
         r, R = _compose(frame[p], (joint.position, joint.rotation))
         joints.append(replace(joint, parent=model.bodies[host[p]].name, position=r, rotation=R))
     bodies = tuple(
-        replace(
-            model.bodies[i], inertials=tuple(parts[i]), markers=tuple(markers[i]), visuals=tuple(visuals[i])
-        )
+        replace(model.bodies[i], inertials=tuple(parts[i]), markers=tuple(markers[i]), visuals=tuple(visuals[i]))
         for i in kept
     )
     parent = (-1, *(number[host[model.parent[i]]] for i in kept[1:]))

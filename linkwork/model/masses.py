@@ -19,11 +19,7 @@ def inertia(given: Any, where: Place | None, what: str) -> shapes.Six:
     """(xx, yy, zz, xy, xz, yz) from 3 moments, those 6, or 3 rows of the tensor."""
     form = "3 moments, or 6 values xx, yy, zz, xy, xz, yz, or 3 rows of the tensor"
     entries = forms.listed(given, (3, 6), where, what, form)
-    if (
-        len(entries) == 3
-        and isinstance(entries[0], (Sequence, np.ndarray))
-        and not isinstance(entries[0], str)
-    ):
+    if len(entries) == 3 and isinstance(entries[0], (Sequence, np.ndarray)) and not isinstance(entries[0], str):
         rows = [forms.vector(row, "kg*m^2", where, what) for row in entries]
         biggest = max(abs(e) for row in rows for e in row)
         for i, j in ((0, 1), (0, 2), (1, 2)):
@@ -45,9 +41,7 @@ def body(name: str, given: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]
     for k, one in enumerate(parts):
         what, where = f"part '{one.get('name', k + 1)}' of body '{name}'", source.at(f"parts.{k}")
         if wrong := sorted(set(one) - set(PART_KEYS)):
-            raise ModelError(
-                f"{what} has an unknown key '{wrong[0]}'", where=where, fix=nearest(wrong[0], PART_KEYS)
-            )
+            raise ModelError(f"{what} has an unknown key '{wrong[0]}'", where=where, fix=nearest(wrong[0], PART_KEYS))
         found.append(part(one, Source(where), what))
         looks.append(seen(one, Source(where), what))
     return Body(name, tuple(p for p in found if p), (), tuple(v for v in looks if v), source.place)
@@ -67,9 +61,7 @@ def part(given: Mapping[str, Any], source: Source, what: str) -> Inertial | None
         )
     if "mass" not in said:
         if stray := [k for k in ("inertia", "centre", "axes", "about") if k in said]:
-            raise ModelError(
-                f"{what} has '{stray[0]}' but no mass", where=source.at(stray[0]), fix="add its mass"
-            )
+            raise ModelError(f"{what} has '{stray[0]}' but no mass", where=source.at(stray[0]), fix="add its mass")
         return None
     mass = quantity(said["mass"], "kg", source.at("mass"), f"mass of {what}")
     centre = forms.vector(said.get("centre", (0, 0, 0)), "m", source.at("centre"), f"centre of {what}")
@@ -109,9 +101,7 @@ def size_of(given: Mapping[str, Any], source: Source, what: str) -> tuple[str, t
         )
     if len(words) == 1 and (isinstance(size, str) or not isinstance(size, (Sequence, np.ndarray))):
         size = [size]
-    entries = forms.listed(
-        size, len(words), where, f"size of {what}", f"{len(words)} numbers: {', '.join(words)}"
-    )
+    entries = forms.listed(size, len(words), where, f"size of {what}", f"{len(words)} numbers: {', '.join(words)}")
     numbers = tuple(quantity(e, "m", where, f"{w} of {what}") for e, w in zip(entries, words, strict=True))
     if bad := [w for w, e in zip(words, numbers, strict=True) if e < 0]:
         raise ModelError(f"{bad[0]} of {what} is below zero", where=where, fix="sizes are zero or more")
@@ -167,9 +157,7 @@ def visual(shape: str, size: Any, color: Any, file: str | None, source: Source, 
         raise ModelError(f"{what} has an unknown shape '{shape}'", where=source.at("shape"), fix=fix)
     if (shape == "mesh") != (file is not None):
         fix = "a mesh, and nothing else, has a file"
-        raise ModelError(
-            f"{what} is a {shape} with{'' if file else 'out'} a file", where=source.at("shape"), fix=fix
-        )
+        raise ModelError(f"{what} is a {shape} with{'' if file else 'out'} a file", where=source.at("shape"), fix=fix)
     if shape == "mesh":
         numbers = forms.vector(size or (1, 1, 1), "1", source.at("size"), f"scale of {what}")
     else:

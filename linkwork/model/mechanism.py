@@ -95,22 +95,19 @@ class Mechanism:
         }  # fmt: skip
         if name in self._bodies:
             old = self._bodies[name].source
-            where = f" ({old})" if old else ""
-            raise ModelError(
-                f"there is a body '{name}' already{where}", where=source.place, fix="give it another name"
-            )
+            text = f"there is a body '{name}' already" + (f" ({old})" if old else "")
+            raise ModelError(text, where=source.place, fix="give it another name")
         self._bodies[name] = masses.body(name, given, parts, source)
         return self
 
     def world_mass(self, given: Mapping[str, Any], source: Source) -> None:
         """Mass that is fixed to the world: parts of merged models. It moves nothing."""
-        parts = given.get("parts") or ()
-        self._bodies[self.world] = masses.body(self.world, given, parts, source)
+        self._bodies[self.world] = masses.body(self.world, given, given.get("parts") or (), source)
 
     def _add_to(self, body: str, source: Source, **more: Any) -> None:
         if body not in self._bodies:
-            fix = nearest(body, self._bodies)
-            raise ModelError(f"there is no body '{body}' so far", where=source.at("body"), fix=fix)
+            text, fix = f"there is no body '{body}' so far", nearest(body, self._bodies)
+            raise ModelError(text, where=source.at("body"), fix=fix)
         old = self._bodies[body]
         self._bodies[body] = replace(old, **{k: (*getattr(old, k), v) for k, v in more.items()})
 
@@ -212,15 +209,11 @@ class Mechanism:
         return self
 
     # --- laws and numbers ---
-    def law(
-        self, function: Callable[..., Any], name: str | None = None, *, source: Source | None = None
-    ) -> Mechanism:
+    def law(self, function: Callable[..., Any], name: str | None = None, *, source: Source | None = None) -> Mechanism:
         """A force or control law: `function(state)` → dictionary of forces. See `describe.Law` and `laws`."""
         source = source or _caller()
         if not callable(function):
-            raise ModelError(
-                f"law '{name}' is {function!r}", where=source.place, fix="give a function of the state"
-            )
+            raise ModelError(f"law '{name}' is {function!r}", where=source.place, fix="give a function of the state")
         title = name or getattr(function, "name", None) or getattr(function, "__name__", "law")
         self._laws.append(Law(title, function, source.place))
         return self
@@ -229,9 +222,7 @@ class Mechanism:
         """A named number for laws: `state.constant(name)`. It may be declared a parameter."""
         source = source or _caller()
         if name in self._constants:
-            raise ModelError(
-                f"there is a constant '{name}' already", where=source.place, fix="give it another name"
-            )
+            raise ModelError(f"there is a constant '{name}' already", where=source.place, fix="give it another name")
         self._constants[name] = quantity(value, None, source.place, f"constant '{name}'")
         return self
 
@@ -243,9 +234,7 @@ class Mechanism:
         self._parameters[name] = (value, source or _caller())
         return self
 
-    def start(
-        self, given: Mapping[str, Any] | None = None, *, source: Source | None = None, **more: Any
-    ) -> Mechanism:
+    def start(self, given: Mapping[str, Any] | None = None, *, source: Source | None = None, **more: Any) -> Mechanism:
         """Where runs start: {"elbow": "30 deg", "elbow.rate": 0.2}; see `linkwork.model.start`."""
         source = source or _caller()
         for name, value in {**(given or {}), **more}.items():
@@ -260,7 +249,7 @@ class Mechanism:
 
     # --- done ---
     def describe(self) -> Description:
-        """The records as they stand; couplings have their ratios, starts are not looked at."""
+        """The records as they stand, without starts and parameters."""
         kinds = {j.name: KINDS[j.kind] for j in self._joints}
         joints = [self._coupled(j, kinds) if j.coupling is not None else j for j in self._joints]
         bodies = [b for name, b in self._bodies.items() if name != self.world]

@@ -163,9 +163,7 @@ class Model:
 
     def require_number(self, name: str) -> None:
         if name not in self.values:
-            raise ModelError(
-                f"the model '{self.name}' has no number '{name}'", fix=nearest(name, self.values)
-            )
+            raise ModelError(f"the model '{self.name}' has no number '{name}'", fix=nearest(name, self.values))
 
     def check(self) -> Model:
         """Check every number again (for a model changed by `replace`); returns it, raises ModelError."""

@@ -39,9 +39,7 @@ SECTIONS = ("name", "gravity", "world", "bodies", "joints", "laws", "constants",
 
 
 def _keys(method: Callable[..., Any], *without: str) -> tuple[str, ...]:
-    return tuple(
-        k for k in inspect.signature(method).parameters if k not in ("self", "name", "source", *without)
-    )
+    return tuple(k for k in inspect.signature(method).parameters if k not in ("self", "name", "source", *without))
 
 
 BODY = (*_keys(Mechanism.body), "markers", "visuals")
@@ -68,7 +66,7 @@ WORDS = (
 def read_yaml(path: str | PathLike[str]) -> Model:
     """The Model in a YAML file."""
     file = Path(path)
-    top = parse(file)
+    top = parse(file, SECTIONS)
     sections = top.mapping("the model", SECTIONS)
     for needed, example in (("gravity", "[0, 0, -9.81]"), ("bodies", "{}"), ("joints", "{}")):
         if needed not in sections:
@@ -111,9 +109,7 @@ def write_yaml(model: Model, path: str | PathLike[str]) -> None:
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise ModelError(
-            f"cannot be written: {error.strerror}", where=Place(str(path)), fix="check the path"
-        ) from None
+        raise ModelError(f"cannot be written: {error.strerror}", where=Place(str(path)), fix="check the path") from None
 
 
 def _plain(nodes: dict[str, Node]) -> dict[str, Any]:

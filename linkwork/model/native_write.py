@@ -125,9 +125,7 @@ def _law(law: Law) -> dict[str, Any]:
     made = law.function
     if not isinstance(made, Ready):
         text = f"law '{law.name}' is a Python function and cannot be written to a file"
-        raise ModelError(
-            text, where=law.source, fix="remove it with model.replace(laws=…), or use a ready-made law"
-        )
+        raise ModelError(text, where=law.source, fix="remove it with model.replace(laws=…), or use a ready-made law")
     return {"kind": made.kind, **{k: _told(getattr(made, k)) for k in (*made.names, *made.numbers)}}
 
 
@@ -138,9 +136,7 @@ def _lines(value: Mapping[str, Any], indent: int) -> Iterator[str]:
         if isinstance(entry, Mapping) and entry and (indent < 4 or not _is_short(entry)):
             yield f"{pad}{_word(key)}:"
             yield from _lines(entry, indent + 2)
-        elif (
-            isinstance(entry, list) and entry and isinstance(entry[0], (Mapping, str)) and key != "parameters"
-        ):
+        elif isinstance(entry, list) and entry and isinstance(entry[0], (Mapping, str)) and key != "parameters":
             if key in ("parts", "visuals"):
                 yield f"{pad}{_word(key)}:"
                 yield from (f"{pad}  # {e}" if isinstance(e, str) else f"{pad}  - {_flow(e)}" for e in entry)
@@ -169,9 +165,7 @@ def _flow(value: Any) -> str:
 def _number(x: float) -> str:
     if not math.isfinite(x):
         return ".nan" if math.isnan(x) else ".inf" if x > 0 else "-.inf"
-    return (
-        str(int(x)) if x == int(x) and abs(x) < 1e6 and not (x == 0 and math.copysign(1, x) < 0) else repr(x)
-    )
+    return str(int(x)) if x == int(x) and abs(x) < 1e6 and not (x == 0 and math.copysign(1, x) < 0) else repr(x)
 
 
 def _word(text: str) -> str:

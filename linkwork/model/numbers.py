@@ -73,9 +73,7 @@ def paths(model: Model) -> dict[str, Path]:
 
 def _put(found: dict[str, Path], name: str, path: Path) -> None:
     if name in found:
-        raise ModelError(
-            f"two numbers of the model are both named '{name}'", fix="rename a body, joint or marker"
-        )
+        raise ModelError(f"two numbers of the model are both named '{name}'", fix="rename a body, joint or marker")
     found[name] = path
 
 

@@ -37,9 +37,7 @@ def shell(radius: float, *, mass: float) -> Inertial:
     return _diagonal(mass, i, i, i)
 
 
-def cylinder(
-    radius: float, length: float, *, mass: float | None = None, density: float | None = None
-) -> Inertial:
+def cylinder(radius: float, length: float, *, mass: float | None = None, density: float | None = None) -> Inertial:
     """A solid cylinder along z."""
     return tube(radius, 0.0, length, mass=mass, density=density)
 
@@ -54,9 +52,7 @@ def tube(
     return _diagonal(m, across, across, m * square / 2)
 
 
-def capsule(
-    radius: float, length: float, *, mass: float | None = None, density: float | None = None
-) -> Inertial:
+def capsule(radius: float, length: float, *, mass: float | None = None, density: float | None = None) -> Inertial:
     """A solid cylinder of `length` along z with a half ball on each end."""
     rod, ball = math.pi * radius**2 * length, 4 / 3 * math.pi * radius**3
     m = _mass(mass, density, rod + ball)

@@ -40,9 +40,7 @@ def tree_text(model: Model) -> str:
             deeper = indent
         stack.extend((kid, deeper, final) for kid, final in _turned(model.children(i)))
     if model.parameters:
-        lines.append(
-            "parameters: " + ", ".join(f"{p} = {float(model.values[p]):g}" for p in model.parameters)
-        )
+        lines.append("parameters: " + ", ".join(f"{p} = {float(model.values[p]):g}" for p in model.parameters))
     if model.laws:
         lines.append("laws: " + ", ".join(law.name for law in model.laws))
     return "\n".join(lines)
@@ -63,7 +61,5 @@ def _joint(joint: Joint) -> str:
     if any(math.isfinite(x) for x in (*joint.lower, *joint.upper)):
         words.append(", ".join(f"{a:g} … {b:g}" for a, b in zip(joint.lower, joint.upper, strict=True)))
     if joint.coupling is not None:
-        words.append(
-            f"= {float(joint.coupling.ratio):g} · {joint.coupling.leader} + {float(joint.coupling.offset):g}"
-        )
+        words.append(f"= {float(joint.coupling.ratio):g} · {joint.coupling.leader} + {float(joint.coupling.offset):g}")
     return ", ".join(words)

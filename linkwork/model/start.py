@@ -69,9 +69,7 @@ def quaternion_of(R: np.ndarray) -> tuple[float, ...]:
 
 
 def _whole_quaternions(out: dict[str, float], source: Source) -> None:
-    for name in [
-        n for n in out if n.endswith(".qw") or n.endswith(".qx") or n.endswith(".qy") or n.endswith(".qz")
-    ]:
+    for name in [n for n in out if n.endswith(".qw") or n.endswith(".qx") or n.endswith(".qy") or n.endswith(".qz")]:
         joint = name[:-3]
         parts = [out.get(f"{joint}.{c}") for c in QUATERNION]
         length2 = sum(p * p for p in parts if p is not None)

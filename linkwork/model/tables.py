@@ -65,15 +65,10 @@ def read_tables(path: str | PathLike[str]) -> Model:
             fix = "a folder of tables holds tree.csv, bodies.csv, joints.csv and model.csv"
             raise ModelError(f"the folder has no {name}", where=Place(str(folder)), fix=fix)
     if (folder / "loops.csv").exists():
-        fix = "remove loops.csv; the tree without the loops can be read"
-        raise ModelError(
-            "closed loops are not part of this version", where=Place(str(folder / "loops.csv")), fix=fix
-        )
+        where, fix = Place(str(folder / "loops.csv")), "remove loops.csv; the tree without the loops can be read"
+        raise ModelError("closed loops are not part of this version", where=where, fix=fix)
     made, world, rest = _model(folder)
-    tree = {
-        row.word("body", "a row of the tree"): row
-        for row in _unique(table(folder / "tree.csv", TREE), "body")
-    }
+    tree = {row.word("body", "a row of the tree"): row for row in _unique(table(folder / "tree.csv", TREE), "body")}
     masses: dict[str, list[Row]] = {}
     for row in table(folder / "bodies.csv", BODIES):
         name = row.word("body", "a row of the bodies")
@@ -86,17 +81,14 @@ def read_tables(path: str | PathLike[str]) -> Model:
         parts = [part for r in own if (part := _part(r, f"body '{name}'")) is not None]
         _body(made, name, parts, own, source)
     if world in masses:
-        made.world_mass(
-            {"parts": [p for r in masses[world] if (p := _part(r, "the world"))]}, masses[world][0].source()
-        )
+        parts = [p for r in masses[world] if (p := _part(r, "the world"))]
+        made.world_mass({"parts": parts}, masses[world][0].source())
     _joints(made, folder, tree, world)
     if (folder / "markers.csv").exists():
         for row in table(folder / "markers.csv", MARKERS):
             name = row.word("marker", "a row of the markers")
             what = f"marker '{name}'"
-            made.marker(
-                name, row.word("body", what), _position(row, what), source=row.source(), **_turn(row, what)
-            )
+            made.marker(name, row.word("body", what), _position(row, what), source=row.source(), **_turn(row, what))
     for action in rest:
         action()
     return made.build()
@@ -131,13 +123,9 @@ def _model(folder: Path) -> tuple[Mechanism, str, list[Any]]:
         elif key == "parameter":
             later.append(lambda row=row, value=value: holder[0].parameter(value, source=row.source()))
         elif key == "constant" and rest:
-            later.append(
-                lambda row=row, value=value, n=rest: holder[0].constant(n, value, source=row.source())
-            )
+            later.append(lambda row=row, value=value, n=rest: holder[0].constant(n, value, source=row.source()))
         elif key == "start" and rest:
-            later.append(
-                lambda row=row, value=value, n=rest: holder[0].start({n: _listed(value)}, source=row.source())
-            )
+            later.append(lambda row=row, value=value, n=rest: holder[0].start({n: _listed(value)}, source=row.source()))
         else:
             known = (
                 "name",
@@ -153,9 +141,7 @@ def _model(folder: Path) -> tuple[Mechanism, str, list[Any]]:
             raise ModelError(f"unknown key {what}", where=row.place, fix=nearest(key, known))
     file = Place(str(folder / "model.csv"))
     if missing := [a for a in XYZ if a not in gravity]:
-        raise ModelError(
-            f"gravity_{missing[0]} is not told", where=file, fix=f"add a row gravity_{missing[0]}, 0"
-        )
+        raise ModelError(f"gravity_{missing[0]} is not told", where=file, fix=f"add a row gravity_{missing[0]}, 0")
     world = said.get("world", "world")
     name = said.get("name", folder.resolve().name)
     holder.append(Mechanism(name, [gravity[a] for a in XYZ], world=world, source=Source(file)))
@@ -178,9 +164,7 @@ def _body(made: Mechanism, name: str, parts: list[dict[str, Any]], rows: list[Ro
 
 def _part(row: Row, what: str) -> dict[str, Any] | None:
     """Mass, centre and inertia of a row as the keys of `Mechanism.body`."""
-    told = {
-        about: [f"{i}_{about}" for i in TENSOR if row.has(f"{i}_{about}")] for about in ("origin", "centre")
-    }
+    told = {about: [f"{i}_{about}" for i in TENSOR if row.has(f"{i}_{about}")] for about in ("origin", "centre")}
     if told["origin"] and told["centre"]:
         fix = "fill in the columns I…_origin or I…_centre"
         raise ModelError(f"{what} has its inertia about origin and centre", where=row.place, fix=fix)
@@ -201,9 +185,7 @@ def _part(row: Row, what: str) -> dict[str, Any] | None:
 
 def _flag(row: Row, column: str, what: str) -> bool:
     if row.cells[column] not in ("0", "1"):
-        raise ModelError(
-            f"'{column}' of {what} is '{row.cells[column]}'", where=row.place, fix="write 0 or 1"
-        )
+        raise ModelError(f"'{column}' of {what} is '{row.cells[column]}'", where=row.place, fix="write 0 or 1")
     return row.cells[column] == "1"
 
 
@@ -232,9 +214,7 @@ def _joints(made: Mechanism, folder: Path, tree: dict[str, Row], world: str) -> 
         if row.has("active"):
             passive |= not _flag(row, "active", f"the joint of '{body}'")
     if passive:
-        made.note(
-            "joints that are not active can be given a force all the same", Place(str(folder / "joints.csv"))
-        )
+        made.note("joints that are not active can be given a force all the same", Place(str(folder / "joints.csv")))
 
 
 def _joint(made: Mechanism, body: str, parent: str, row: Row) -> None:
@@ -295,7 +275,5 @@ def _turn(row: Row, what: str) -> dict[str, Any]:
         raise ModelError(f"{what} has its attitude twice", where=row.place, fix=fix)
     if cosines:
         c = [row.number(name, "1", what) for name in COSINES]
-        return {
-            "rotation": [[c[3 * j + i] for j in range(3)] for i in range(3)]
-        }  # transposed: joint → parent
+        return {"rotation": [[c[3 * j + i] for j in range(3)] for i in range(3)]}  # transposed: joint → parent
     return {"rotation": [row.number(c, "rad", what, 0.0) for c in RPY]} if rpy else {}

@@ -24,9 +24,7 @@ def write_tables(model: Model, path: str | PathLike[str]) -> None:
     folder = Path(path)
     if model.laws:
         text = f"law '{model.laws[0].name}' cannot be written to tables"
-        raise ModelError(
-            text, where=model.laws[0].source, fix="write YAML, or remove it with model.replace(laws=())"
-        )
+        raise ModelError(text, where=model.laws[0].source, fix="write YAML, or remove it with model.replace(laws=())")
     for i in model.tree:
         if model.joint(i).motion is not None:
             text = f"the motion of joint '{model.joint(i).name}' cannot be written to tables"
@@ -34,9 +32,7 @@ def write_tables(model: Model, path: str | PathLike[str]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ModelError(
-            f"cannot be written: {error.strerror}", where=Place(str(path)), fix="check the path"
-        ) from None
+        raise ModelError(f"cannot be written: {error.strerror}", where=Place(str(path)), fix="check the path") from None
     tree = [[model.bodies[i].name, model.bodies[model.parent[i]].name] for i in model.tree]
     csvfile.write(folder / "tree.csv", ["body", "parent"], tree)
     _bodies(model, folder / "bodies.csv")
@@ -79,9 +75,7 @@ def _joint(joint: Joint) -> list[str]:
     row += _placed(joint.position, joint.rotation)
     row.append(_exact(joint.pitch) if joint.kind == "helical" else "")
     row += [_each(getattr(joint, word), 0.0) for word in PER_FREEDOM]
-    row.append(
-        _exact(joint.friction_speed) if joint.friction_speed != Joint.friction_speed and kind.nv else ""
-    )
+    row.append(_exact(joint.friction_speed) if joint.friction_speed != Joint.friction_speed and kind.nv else "")
     row += [_each(joint.lower, -math.inf), _each(joint.upper, math.inf)]
     row += [_each(joint.effort, math.inf), _each(joint.velocity, math.inf)]
     return row + ([c.leader, _exact(c.ratio), _exact(c.offset)] if c is not None else [""] * 3)

@@ -72,10 +72,7 @@ UNITS: dict[str, Unit] = {
     "kJ": _unit(1000, 2, 1, -2),
     "W": _unit(1, 2, 1, -3),
     "kW": _unit(1000, 2, 1, -3),
-    **{
-        name: _unit(size, -1, 1, -2)
-        for name, size in (("Pa", 1), ("kPa", 1000), ("MPa", "1e6"), ("GPa", "1e9"))
-    },
+    **{name: _unit(size, -1, 1, -2) for name, size in (("Pa", 1), ("kPa", 1000), ("MPa", "1e6"), ("GPa", "1e9"))},
     "g0": _unit(_G0, 1, 0, -2),
 }
 
@@ -123,9 +120,7 @@ def quantity(
             fix=f"give {_wanted(dimension)}, e.g. {_example(dimension)}",
         )
     if math.isnan(value) or (math.isinf(value) and not infinite):
-        raise ModelError(
-            f"{what} is {value}, not a finite number", where=where, fix=f"give {_wanted(dimension)}"
-        )
+        raise ModelError(f"{what} is {value}, not a finite number", where=where, fix=f"give {_wanted(dimension)}")
     return value
 
 

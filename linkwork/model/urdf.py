@@ -63,9 +63,7 @@ def read_urdf(
         ("mimic", mimic, ("couple", "free")),
     ):
         if given not in known:
-            raise ModelError(
-                f"{word} = {given!r} when reading a URDF file", where=str(path), fix=f"one of {known}"
-            )
+            raise ModelError(f"{word} = {given!r} when reading a URDF file", where=str(path), fix=f"one of {known}")
     file = Path(path)
     reader = _Reader(Xml(file), mimic == "couple", strict, [file.parent, *map(Path, package_dirs)])
     model = build(reader.description(base))
@@ -101,9 +99,7 @@ class _Reader:
             source=xml.place(root),
         )
 
-    def _rooted(
-        self, base: str, bodies: list[Body], joints: list[Joint]
-    ) -> tuple[Body, list[Body], list[Joint]]:
+    def _rooted(self, base: str, bodies: list[Body], joints: list[Joint]) -> tuple[Body, list[Body], list[Joint]]:
         carried = {j.child for j in joints}
         roots = [b for b in bodies if b.name not in carried]
         if len(roots) > 1:
@@ -155,9 +151,7 @@ class _Reader:
             )
             raise ModelError(text, where=place, fix="masses and moments are zero or more")
         if not self.strict and (fault := inertia_fault(part)):
-            xml.note(
-                f"inertia of {what} {fault[0]}; it is used as it is", element if inertia is None else inertia
-            )
+            xml.note(f"inertia of {what} {fault[0]}; it is used as it is", element if inertia is None else inertia)
             part = replace(part, unchecked=True)
         return part
 
@@ -195,9 +189,7 @@ class _Reader:
         given = self.xml.vector(axis, "xyz", f"axis of {what}", (1.0, 0.0, 0.0))
         length = sum(e * e for e in given) ** 0.5
         if length == 0:
-            raise ModelError(
-                f"axis of {what} is zero", where=self.xml.place(axis), fix="give a direction, e.g. 0 0 1"
-            )
+            raise ModelError(f"axis of {what} is zero", where=self.xml.place(axis), fix="give a direction, e.g. 0 0 1")
         if abs(length - 1) > 1e-3:
             self.xml.note(f"axis of {what} had length {length:g}; it is made 1", axis)
         return given if abs(length - 1) < 1e-15 else forms.unit(given)
@@ -212,11 +204,7 @@ class _Reader:
             xml.note(f"ignored <limit> of {what}, which is {kind}", limit)
             return {}
         xml.known(limit, ("lower", "upper", "effort", "velocity"), (), what)
-        said = {
-            k: xml.number(limit, k, f"{k} limit of {what}", infinite=True)
-            for k in limit.attrib
-            if k in _LIMITS
-        }
+        said = {k: xml.number(limit, k, f"{k} limit of {what}", infinite=True) for k in limit.attrib if k in _LIMITS}
         ends = [k for k in ("lower", "upper") if k in said]
         if kind in ("continuous", "planar"):
             if ends:

@@ -67,9 +67,7 @@ class Looks:
             r, g, b, a = (float(w) for w in words)
         except ValueError:
             fix = "give four numbers, red, green, blue, alpha, 0 … 1"
-            raise ModelError(
-                "a material's color is unreadable", where=self.xml.place(color), fix=fix
-            ) from None
+            raise ModelError("a material's color is unreadable", where=self.xml.place(color), fix=fix) from None
         return (r, g, b, a)
 
     def _mesh(self, name: str, element: Element, what: str) -> str | None:

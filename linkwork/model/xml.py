@@ -27,9 +27,7 @@ class Xml:
     def _parsed(self, data: bytes) -> Any:
         head = data[:2000].lstrip(b"\xef\xbb\xbf \t\r\n")
         if not head.startswith((b"<", b"\xff\xfe", b"\xfe\xff")):
-            raise ModelError(
-                "the file is not XML", where=Place(self.file, 1), fix="an XML file begins with <"
-            )
+            raise ModelError("the file is not XML", where=Place(self.file, 1), fix="an XML file begins with <")
         if b"<!DOCTYPE" in data:
             raise self._doctype(data.count(b"\n", 0, data.index(b"<!DOCTYPE")) + 1)
         parser = etree.XMLParser(
@@ -68,9 +66,7 @@ class Xml:
         self.notes.append(Note(text, self.place(element)))
 
     # --- elements ---
-    def known(
-        self, element: Element, attributes: tuple[str, ...], children: tuple[str, ...], what: str = ""
-    ) -> None:
+    def known(self, element: Element, attributes: tuple[str, ...], children: tuple[str, ...], what: str = "") -> None:
         """A Note for every attribute and child element that is not read."""
         of = f" of {what}" if what else ""
         for name in element.attrib:
@@ -134,9 +130,7 @@ class Xml:
             value = float(word)
         except ValueError:
             fix = "give a plain number in SI units and radians"
-            raise ModelError(
-                f"{what} is '{_short(word)}', not a number", where=self.place(element), fix=fix
-            ) from None
+            raise ModelError(f"{what} is '{_short(word)}', not a number", where=self.place(element), fix=fix) from None
         if math.isnan(value) or (math.isinf(value) and not infinite):
             text = f"{what} is {value}, not a finite number"
             raise ModelError(text, where=self.place(element), fix="give a finite number")

@@ -20,6 +20,7 @@ from linkwork.model import files
 from linkwork.model.forms import Source
 
 LARGEST = 5 * 2**20  # characters
+GLANCE = 100_000  # longer texts are looked at before they are parsed
 DEEPEST = 30
 MOST = 2_000_000  # values, those that anchors repeat counted each time
 
@@ -65,18 +66,14 @@ class Node:
         for key in self.value if known is not None else ():
             if key not in known:  # type: ignore[operator]
                 where = Place(self.file, self.key_lines[key])
-                raise ModelError(
-                    f"{what} has an unknown key '{key}'", where=where, fix=nearest(key, known or ())
-                )
+                raise ModelError(f"{what} has an unknown key '{key}'", where=where, fix=nearest(key, known or ()))
         return self.value
 
     def items(self, what: str) -> list[Node]:
         if self.value is None:
             return []
         if not isinstance(self.value, list):
-            raise ModelError(
-                f"{what} is not a list", where=self.place, fix="write [a, b], or one '- ' a line"
-            )
+            raise ModelError(f"{what} is not a list", where=self.place, fix="write [a, b], or one '- ' a line")
         return self.value
 
     def word(self, what: str) -> str:
@@ -86,18 +83,19 @@ class Node:
         return self.text
 
 
-def parse(path: Path) -> Node:
-    """The only document of a YAML file."""
+def parse(path: Path, sections: tuple[str, ...]) -> Node:
+    """The only document of a YAML file: a mapping with some of these sections."""
     text, file = files.text(path), str(path)
     if len(text) > LARGEST:
         size = f"{len(text) / 2**20:.0f} MB of YAML, more than {LARGEST / 2**20:.0f} MB"
         raise ModelError(size, where=Place(file), fix="write big models as a folder of CSV tables")
+    if len(text) > GLANCE and not re.search(rf"^\s*[{{\"']?({'|'.join(sections)})\b", text, re.MULTILINE):
+        fix = f"a model has the sections {', '.join(sections)}"
+        raise ModelError("this is not a model", where=Place(file, 1), fix=fix)
     events = _events(text, file)
-    node = _document(events, file)
+    node = _document(events, file, sections)
     if node is None:
-        raise ModelError(
-            "the file is empty", where=Place(file), fix="write a model into it, or name another file"
-        )
+        raise ModelError("the file is empty", where=Place(file), fix="write a model into it, or name another file")
     return node
 
 
@@ -112,24 +110,22 @@ def _events(text: str, file: str) -> Iterator[Any]:
         raise ModelError(f"not well-formed YAML: {problem}", where=Place(file, line), fix=fix) from None
     except (YAMLError, ValueError, RecursionError, AttributeError) as error:
         problem = " ".join(str(error).split())[:200]
-        raise ModelError(
-            f"not readable as YAML: {problem}", where=Place(file), fix="save it as plain text"
-        ) from None
+        raise ModelError(f"not readable as YAML: {problem}", where=Place(file), fix="save it as plain text") from None
 
 
-def _document(events: Iterator[Any], file: str) -> Node | None:
+def _document(events: Iterator[Any], file: str, sections: tuple[str, ...]) -> Node | None:
     """Nodes from events, without recursion. Anchors are shared, not copied."""
     open_nodes: list[Node] = []
     keys: list[Node | None] = []  # of each open mapping, the key that waits for its value
     anchors: dict[str, Node] = {}
     top: Node | None = None
     for event in events:
+        if len(open_nodes) == 1 and keys[0] is not None:  # told before the rest of a long file is parsed
+            top.mapping("the model", sections)  # type: ignore[union-attr]
         kind, line = type(event).__name__, event.start_mark.line + 1
         where = Place(file, line)
         if kind == "DocumentStartEvent" and top is not None:
-            raise ModelError(
-                "the file holds several documents", where=where, fix="one model a file; remove '---'"
-            )
+            raise ModelError("the file holds several documents", where=where, fix="one model a file; remove '---'")
         if kind in ("SequenceEndEvent", "MappingEndEvent"):
             node = open_nodes.pop()
             keys.pop()
@@ -180,9 +176,7 @@ def _node(event: Any, kind: str, file: str, line: int, anchors: dict[str, Node])
 def _put(parent: Node, keys: list[Node | None], node: Node) -> None:
     parent.size += node.size
     if parent.size > MOST:
-        raise ModelError(
-            "anchors repeat too much", where=node.place, fix="write it out, or use fewer aliases"
-        )
+        raise ModelError("anchors repeat too much", where=node.place, fix="write it out, or use fewer aliases")
     if isinstance(parent.value, list):
         parent.value.append(node)
     elif (key := keys[-1]) is None:
@@ -209,6 +203,4 @@ def _scalar(text: str) -> Any:
 
 def is_plain(text: str) -> bool:
     """Can the text be written without quotes and be read back as text?"""
-    return re.fullmatch(r"[A-Za-z_][\w./-]*( [\w./()*^+-]+)*", text) is not None and isinstance(
-        _scalar(text), str
-    )
+    return re.fullmatch(r"[A-Za-z_][\w./-]*( [\w./()*^+-]+)*", text) is not None and isinstance(_scalar(text), str)

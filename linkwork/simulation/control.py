@@ -165,9 +165,7 @@ def initial_step(order: int) -> ca.Function:
     def formula(h, d1, d2, norm, h_max, h0):
         slope, bend = ca.sqrt(d1 * norm), ca.sqrt(d2 * norm) / h
         steep = ca.fmax(slope, bend)
-        wanted = _choose(
-            steep <= 1e-15, ca.fmax(1e-6, h * 1e-3), (0.01 / ca.fmax(steep, 1e-300)) ** (1 / order)
-        )
+        wanted = _choose(steep <= 1e-15, ca.fmax(1e-6, h * 1e-3), (0.01 / ca.fmax(steep, 1e-300)) ** (1 / order))
         auto = ca.fmin(ca.fmin(100 * h, wanted), h_max)
         auto = _choose(ca.logic_and(finite(auto), auto > 0), auto, ca.fmin(1e-6, h_max))
         return [_choose(h0 > 0, ca.fmin(h0, h_max), auto)]

@@ -103,9 +103,7 @@ def crossed(a: ca.SX, b: ca.SX, events: tuple[Event, ...]) -> list[ca.SX]:
     for k, event in enumerate(events):
         falls = ca.logic_and(a[k] > 0, b[k] <= 0)
         rises = ca.logic_and(a[k] < 0, b[k] >= 0)
-        masks.append(
-            falls if event.direction < 0 else rises if event.direction > 0 else ca.logic_or(falls, rises)
-        )
+        masks.append(falls if event.direction < 0 else rises if event.direction > 0 else ca.logic_or(falls, rises))
     return masks
 
 

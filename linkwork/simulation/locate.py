@@ -42,12 +42,8 @@ def search(w: Watch, s: Sheet, method: Method) -> Statement:
         when(w.cut_now, *evaluate(b, trial), Assign(w.cut_now, w.y_cut, s.out)),
     ]
     # whatever was not cut is compared from its end on
-    finish = traced(
-        "rest", (1, 1, m, m), lambda maybe, cut, f, g: [ca.if_else(ca.logic_and(maybe, 1 - cut), f, g)]
-    )
-    return when(
-        w.maybe, begin_call, While(w.searching, tuple(loop)), call(finish, (w.maybe, w.cut, w.f, w.g), (w.g,))
-    )
+    finish = traced("rest", (1, 1, m, m), lambda maybe, cut, f, g: [ca.if_else(ca.logic_and(maybe, 1 - cut), f, g)])
+    return when(w.maybe, begin_call, While(w.searching, tuple(loop)), call(finish, (w.maybe, w.cut, w.f, w.g), (w.g,)))
 
 
 def _evaluator(w: Watch, s: Sheet, method: Method):

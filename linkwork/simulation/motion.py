@@ -29,9 +29,7 @@ class Event:
 
     def __post_init__(self) -> None:
         if self.action not in ("stop", "record", "reset"):
-            raise RunError(
-                f"event '{self.name}': unknown action '{self.action}'", fix="stop, record or reset"
-            )
+            raise RunError(f"event '{self.name}': unknown action '{self.action}'", fix="stop, record or reset")
         if self.direction not in (-1, 0, 1):
             raise RunError(f"event '{self.name}': direction is {self.direction}", fix="−1, 0 or +1")
         if (self.reset is not None) != (self.action == "reset"):

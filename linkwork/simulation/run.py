@@ -46,16 +46,12 @@ class Integrator:
     compiled: CompiledProgram
 
 
-def build(
-    motion: Motion, method: str = "dop853", *, lanes: int | None = None, cache: bool = True
-) -> Integrator:
+def build(motion: Motion, method: str = "dop853", *, lanes: int | None = None, cache: bool = True) -> Integrator:
     """Compile the time loop; `lanes` samples go side by side (default: what the processor holds)."""
     if method not in METHODS:
         raise RunError(f"there is no integrator '{method}'", fix=nearest(method, METHODS))
     if method == "euler" and motion.advance is None and motion.nq != motion.nv:
-        raise RunError(
-            "euler needs `advance` where q and v differ in size", fix="give motion.advance, or use rk4"
-        )
+        raise RunError("euler needs `advance` where q and v differ in size", fix="give motion.advance, or use rk4")
     chosen = METHODS[method](motion)
     return Integrator(motion, chosen, compile_program(time_loop(motion, chosen), lanes, cache=cache))
 
@@ -128,9 +124,7 @@ def run(
     motion, adaptive = integrator.motion, integrator.method.controller is not None
     if adaptive == (step is not None):
         what = "chooses its own steps" if adaptive else "needs a step"
-        raise RunError(
-            f"'{integrator.method.name}' {what}", fix="leave out step=" if adaptive else "give step="
-        )
+        raise RunError(f"'{integrator.method.name}' {what}", fix="leave out step=" if adaptive else "give step=")
     times = _times(times)
     y0, p = _samples(motion, y0, p)
     tolerances = _tolerances(motion.n, atol, error_rows)
@@ -143,9 +137,7 @@ def run(
         "event_tolerance": event_tolerance, "max_events": max(max_events, 1),
     }  # fmt: skip
     arrays = _arrays(motion, y0, p, times, max(max_events, 1))
-    states = [
-        integrator.compiled.state() for _ in range(_workers(threads, len(y0), integrator.compiled.lanes))
-    ]
+    states = [integrator.compiled.state() for _ in range(_workers(threads, len(y0), integrator.compiled.lanes))]
     for state in states:
         initialise(state.views, settings, tolerances)
     _drive(states, arrays, progress)
@@ -187,9 +179,7 @@ def _tolerances(n: int, atol: float | np.ndarray, error_rows: Sequence[int] | No
     return tolerances
 
 
-def _arrays(
-    motion: Motion, y0: np.ndarray, p: np.ndarray, times: np.ndarray, most: int
-) -> dict[str, np.ndarray]:
+def _arrays(motion: Motion, y0: np.ndarray, p: np.ndarray, times: np.ndarray, most: int) -> dict[str, np.ndarray]:
     """The memory outside the program."""
     batch = len(y0)
     record = np.full((batch, len(RECORD)), np.nan)

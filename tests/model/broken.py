@@ -140,10 +140,9 @@ YAML_CASES: list[Case] = [
         ("own tag", changed("name: arm", "name: !robot arm"), "the tag !robot"),
         (
             "alias bomb",
-            "a: &a [x, x, x, x, x, x, x, x, x]\n"
+            "constants:\n  a: &a [x, x, x, x, x, x, x, x, x]\n"
             + "".join(
-                f"{b}: &{b} [{', '.join(['*' + a] * 9)}]\n"
-                for a, b in zip("abcdefgh", "bcdefghi", strict=True)
+                f"  {b}: &{b} [{', '.join(['*' + a] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
             ),
             "anchors repeat too much",
         ),

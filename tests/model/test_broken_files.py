@@ -76,9 +76,7 @@ def test_meshes_outside_the_folder_are_not_opened(tmp_path):
         "file:///etc/passwd",
         "package://robot/../secret.stl",
     )
-    visuals = "".join(
-        f'<visual><geometry><mesh filename="{n}"/></geometry></visual>' for n in (*names, "own.stl")
-    )
+    visuals = "".join(f'<visual><geometry><mesh filename="{n}"/></geometry></visual>' for n in (*names, "own.stl"))
     model = read(put(folder, "a.urdf", urdf(link("a", visuals))))
     assert [v.file for b in model.bodies for v in b.visuals] == [str((folder / "own.stl").resolve())]
     assert sum("outside the folder and is not opened" in n.text for n in model.notes) == len(names)

@@ -21,8 +21,7 @@ def everything(motions: bool = True) -> Mechanism:
         nv, given = KINDS[kind].nv, {}
         if nv:
             given = {
-                w: [0.1 * (k + n + 1) / 3 for n in range(nv)]
-                for w in ("damping", "stiffness", "friction", "armature")
+                w: [0.1 * (k + n + 1) / 3 for n in range(nv)] for w in ("damping", "stiffness", "friction", "armature")
             }
         if kind == "helical":
             given["pitch"] = "5 mm/rev"
@@ -63,11 +62,7 @@ def everything(motions: bool = True) -> Mechanism:
 
 
 def test_yaml_reads_back_what_was_written(tmp_path):
-    m = (
-        everything()
-        .law(laws.spring("m2", "last", 200, 3, 0.1), "strut")
-        .law(laws.drag("b 2", 1, 2, 3), "air")
-    )
+    m = everything().law(laws.spring("m2", "last", 200, 3, 0.1), "strut").law(laws.drag("b 2", 1, 2, 3), "air")
     model = m.law(laws.pd("j/2", 3, 1 / 3, "0.1*sin(t)"), "servo").build()
     write_yaml(model, tmp_path / "m.yaml")
     again = read_yaml(tmp_path / "m.yaml")
@@ -103,9 +98,7 @@ def test_what_was_written_in_python_is_refused_by_name(tmp_path):
     with pytest.raises(ModelError, match="law 'mine' cannot be written"):
         write_tables(lawful, tmp_path / "t")
     moved = (
-        Mechanism("m")
-        .body("a", 1)
-        .joint("j", "prescribed", "world", "a", motion=lambda t: ((t, 0, 0), (1, 0, 0, 0)))
+        Mechanism("m").body("a", 1).joint("j", "prescribed", "world", "a", motion=lambda t: ((t, 0, 0), (1, 0, 0, 0)))
     )
     with pytest.raises(ModelError, match="motion of joint 'j' is a Python function"):
         write_yaml(moved.build(), tmp_path / "m.yaml")

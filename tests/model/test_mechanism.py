@@ -58,9 +58,7 @@ def test_inertia_is_taken_in_three_forms_and_other_axes():
     for form in given:
         m = Mechanism("m").body("a", 1, inertia=form, **turned).joint("j", "free", "world", "a").build()
         np.testing.assert_allclose(m.bodies[1].inertials[0].inertia, (2, 1, 2.5, 0, 0, 0), atol=1e-15)
-    origin = (
-        Mechanism("m").body("a", 2, (1, 0, 0), (1, 3, 3), about="origin").joint("j", "free", "world", "a")
-    )
+    origin = Mechanism("m").body("a", 2, (1, 0, 0), (1, 3, 3), about="origin").joint("j", "free", "world", "a")
     assert origin.build().bodies[1].inertials[0].inertia[:3] == (1, 1, 1)
 
 
@@ -98,16 +96,12 @@ def test_starts_are_told_by_component_or_in_one_piece():
     start = m.build().start
     assert start["elbow"] == pytest.approx(math.pi / 6) and start["base.z"] == 3.0
     assert start["base.qz"] == pytest.approx(1) and start["base.qw"] == pytest.approx(0, abs=1e-15)
-    with pytest.raises(ModelError, match="unit quaternion"):
-        m.start({"base.qw": 1}).start({"elbo": 1}).build()
+    with pytest.raises(ModelError, match=r"tells 'base.qw' twice"):
+        m.start({"base.qw": 1}).build()
 
 
 def test_a_follower_keeps_its_ratio_with_units():
-    m = (
-        arm()
-        .body("slide", 1)
-        .joint("screw", "prismatic", "upper", "slide", follows="shoulder", ratio="5 mm/rev")
-    )
+    m = arm().body("slide", 1).joint("screw", "prismatic", "upper", "slide", follows="shoulder", ratio="5 mm/rev")
     model = m.build()
     assert model.nv == 2 and model.joint(3).coupling.ratio == pytest.approx(0.005 / (2 * math.pi))
     with pytest.raises(ModelError, match="not one of an advance per angle"):
@@ -115,11 +109,7 @@ def test_a_follower_keeps_its_ratio_with_units():
 
 
 def test_a_geared_rotor_counts_with_the_square_of_its_ratio():
-    m = (
-        Mechanism("m")
-        .body("a", 1)
-        .joint("j", "revolute", "world", "a", rotor_inertia="2 g*m^2", gear_ratio=10)
-    )
+    m = Mechanism("m").body("a", 1).joint("j", "revolute", "world", "a", rotor_inertia="2 g*m^2", gear_ratio=10)
     assert m.build().joint(1).armature == (pytest.approx(0.2),)
 
 
@@ -142,15 +132,9 @@ def test_a_motion_told_by_formulas_turns_as_roll_pitch_yaw():
 
 
 def test_numbers_of_ready_made_laws_are_numbers_of_the_model():
-    m = (
-        arm()
-        .marker("hook", "world", at=(1, 0, 0))
-        .law(laws.spring("lower", "hook", "2 N/mm", length="30 cm"), "strut")
-    )
+    m = arm().marker("hook", "world", at=(1, 0, 0)).law(laws.spring("lower", "hook", "2 N/mm", length="30 cm"), "strut")
     model = m.law(laws.pd("elbow", kp=3, target="30 deg"), "servo").parameter("strut.stiffness").build()
-    assert model.values["strut.stiffness"] == 2000.0 and model.values["servo.target"] == pytest.approx(
-        math.pi / 6
-    )
+    assert model.values["strut.stiffness"] == 2000.0 and model.values["servo.target"] == pytest.approx(math.pi / 6)
     assert model.replace({"strut.length": 0.5}).laws[0].function.length == 0.5
     with pytest.raises(ModelError, match="did you mean 'lower'"):
         arm().law(laws.drag("lowr", 1)).build()

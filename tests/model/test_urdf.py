@@ -63,11 +63,7 @@ def test_merged_bodies_have_the_frames_inertias_and_limits_of_pinocchio(file):
         np.testing.assert_allclose(joint.rotation, there.rotation, atol=1e-12)
         at = peer.idx_vs[k]
         assert joint.effort[0] == peer.effortLimit[at] and joint.damping[0] == peer.damping[at]
-        if (
-            joint.kind != "continuous"
-            and np.isfinite(joint.lower[0])
-            and peer.lowerPositionLimit[peer.idx_qs[k]] != 0
-        ):
+        if joint.kind != "continuous" and np.isfinite(joint.lower[0]) and peer.lowerPositionLimit[peer.idx_qs[k]] != 0:
             assert joint.lower[0] == peer.lowerPositionLimit[peer.idx_qs[k]]
         part = total(model.bodies[i].inertials) if model.bodies[i].inertials else None
         if part is not None and part.mass:
