@@ -33,9 +33,12 @@ from linkwork.dynamics.rnea import bias, gravity_forces, rnea, wrenches
 from linkwork.errors import CompileError, LinkworkError, ModelError, RunError
 from linkwork.experiment import Event, simulate, system
 from linkwork.linear import linearize
+from linkwork.model import laws, shapes
 from linkwork.model.mechanism import Mechanism
 from linkwork.model.model import Model
+from linkwork.model.native import read_yaml, write_yaml
 from linkwork.model.read import read
+from linkwork.model.tables import read_tables, write_tables
 from linkwork.model.urdf import read_urdf
 from linkwork.result import Result
 from linkwork.system import Equations, compile, equations, function
@@ -68,6 +71,7 @@ __all__ = [
     "integrate",
     "jacobian",
     "kinetic_energy",
+    "laws",
     "linearize",
     "momentum",
     "page",
@@ -75,13 +79,18 @@ __all__ = [
     "position",
     "potential_energy",
     "read",
+    "read_tables",
     "read_urdf",
+    "read_yaml",
     "returns",
     "rnea",
     "rotation_of",
+    "shapes",
     "simulate",
     "spring_energy",
     "system",
     "velocity",
     "wrenches",
+    "write_tables",
+    "write_yaml",
 ]

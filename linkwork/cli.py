@@ -96,6 +96,7 @@ def simulate(
     atol: float = 1e-9,
     step: str | None = None,
     times: int = 200,
+    max_steps: int = 1_000_000,
     base: Base = None,
     fixed: Fixed = None,
     packages: Packages = None,
@@ -123,6 +124,8 @@ def simulate(
         Length of a step, of rk4 and euler.
     times
         How many equal intervals to record.
+    max_steps
+        Give up after so many steps.
     out
         Write the result: run.nc or run.csv.
     plot
@@ -134,7 +137,19 @@ def simulate(
 
     lists = (tuple(start or ()), tuple(set or ()), tuple(also or ()))
     order = run.Order(
-        file, _options(base, fixed, packages), until, *lists, method, rtol, atol, step, times, out, plot, page
+        file,
+        _options(base, fixed, packages),
+        until,
+        *lists,
+        method,
+        rtol,
+        atol,
+        step,
+        times,
+        max_steps,
+        out,
+        plot,
+        page,
     )
     return run.simulate(order, json)
 

@@ -439,4 +439,6 @@ def _labelled(
         known=tuple(outputs.names(m)),
         checks=checks,
         single=single,
+        events=tuple(tuple(found.events.of(k)) for k in range(len(y))),
+        last=found.y_end[:, : m.nq + m.nv],
     )

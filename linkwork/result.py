@@ -199,6 +199,7 @@ class Result:
 
     `series` are the stored quantities, `q` and `v` with one component per coordinate ("elbow", "elbow.rate").
     `outputs` computes any name in `known` when it is asked for. After a sample has ended its rows are NaN.
+    `events[sample]` tells (time, name) of each event, `end(sample)` where the sample ended.
     """
 
     time: np.ndarray
@@ -209,6 +210,8 @@ class Result:
     known: tuple[str, ...] = ()
     checks: Trust | Callable[[Result], Trust] = assess
     single: bool = False
+    events: tuple[tuple[tuple[float, str], ...], ...] = ()
+    last: np.ndarray | None = None
     _kept: dict[str, Series] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -262,6 +265,12 @@ class Result:
     def ok(self) -> np.ndarray:
         """True for each sample that did not fail."""
         return self.statuses.ok
+
+    def end(self, sample: int = 0) -> dict[str, float]:
+        """Coordinates and speeds by name where a sample ended, which for one stopped by an event is between `time`s."""
+        if self.last is None:
+            raise RunError("this run does not know where its samples ended", fix="ask the run that simulate() returned")
+        return dict(zip(self.coordinates, self.last[sample].tolist(), strict=False))
 
     def failures(self) -> list[str]:
         """One line for each failed sample: "sample 17: diverged at t = 0.132 s in elbow.rate"."""

@@ -179,12 +179,19 @@ def test_help_and_version_come_from_outside_too():
 @pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 def test_ctrl_c_keeps_what_is_done(tmp_path):
     out = tmp_path / "run.csv"
-    command = [sys.executable, "-m", "linkwork.cli", "simulate", GOVERNOR, "--until", "1e7", "--out", str(out)]
+    command = [sys.executable, "-m", "linkwork.cli", "simulate", GOVERNOR, "--out", str(out)]
+    command += ["--until", "1e7", "--max-steps", "1000000000000"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-    time.sleep(6)
+    time.sleep(8)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=30)
-    assert process.returncode == 130 and "stopped" in err
+    assert process.returncode == 130 and "stopped" in err, err
+
+
+def test_too_many_steps_is_a_failure_with_advice(run, tmp_path):
+    out = tmp_path / "run.csv"
+    code, told, err = run("simulate", GOVERNOR, "--max-steps", 100, "--out", out)
+    assert code == 1 and "too many steps" in err and "rodas5p" in err and f"wrote {out}" in told
 
 
 def test_benches_are_told_to_be_in_the_repository(run, monkeypatch, tmp_path):

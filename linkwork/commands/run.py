@@ -42,6 +42,7 @@ class Order:
     atol: float
     step: str | None
     times: int
+    max_steps: int
     out: Path | None
     plot: Path | None
     page: Path | None
@@ -59,7 +60,8 @@ def simulate(order: Order, as_json: bool) -> int:
         _known_quantity(model, name)
     began = time.perf_counter()
     adaptive = order.method not in STEPPED
-    settings: dict[str, Any] = {"rtol": order.rtol, "atol": order.atol} if adaptive else {}
+    settings: dict[str, Any] = {"max_steps": order.max_steps}
+    settings |= {"rtol": order.rtol, "atol": order.atol} if adaptive else {}
     if order.step is not None or not adaptive:
         settings["step"] = order.step or _no_step(order.method)
     run = lw.simulate(
@@ -72,9 +74,20 @@ def simulate(order: Order, as_json: bool) -> int:
         print("stopped; what is done is kept", file=sys.stderr)
     files = write(run, model, order)
     (_json if as_json else _print)(run, files, seconds, order)
-    for line in run.failures():
-        print(line, file=sys.stderr)
+    if not interrupted:
+        for line in run.failures():
+            print(f"{line}{_advice(line)}", file=sys.stderr)
     return 130 if interrupted else 0 if bool(np.all(run.ok)) else 1
+
+
+def _advice(line: str) -> str:
+    """What to do about a sample that failed."""
+    known = {
+        "too many steps": "raise --max-steps, or try --method rodas5p if it is stiff",
+        "step size too small": "look for a jump in a law, or loosen --rtol and --atol",
+        "diverged": "start it elsewhere, or look at the masses beyond that joint",
+    }
+    return next((f"\n  fix: {fix}" for word, fix in known.items() if word in line), "")
 
 
 def writable(order: Order) -> None:

@@ -55,7 +55,8 @@ def read_urdf(
     fixed          keep fixed joints, or merge their links into the links they are fixed to
     mimic          couple mimic joints to the joints they mimic, or let them move freely
     package_dirs   folders in which package:// paths are looked for
-    strict         refuse inertias that no solid can have, instead of noting them
+    strict         refuse what can be read around and is noted otherwise: inertias that no solid can have, and mimics
+                   of joints that are not there
     """
     for word, given, known in (
         ("base", base, ("fixed", "free")),
@@ -84,7 +85,7 @@ class _Reader:
             name = xml.path.stem
             xml.note("the robot has no name; it is called after its file", root)
         bodies = [self._link(e) for e in xml.all(root, "link")]
-        joints = [self._joint(e) for e in xml.all(root, "joint")]
+        joints = unchained([self._joint(e) for e in xml.all(root, "joint")])
         if not bodies:
             raise ModelError("the robot has no links", where=xml.place(root), fix="add a <link>")
         world, bodies, joints = self._rooted(base, bodies, joints)
@@ -241,8 +242,11 @@ class _Reader:
             xml.note(f"ignored <mimic> of {what}: {why}", mimic)
             return None
         if leader not in self.joint_names:
-            fix = f"{nearest(leader, sorted(self.joint_names))} Or read the file with mimic='free'"
-            raise ModelError(f"{what} mimics an unknown joint '{leader}'", where=xml.place(mimic), fix=fix)
+            fault = f"{what} mimics an unknown joint '{leader}'"
+            if self.strict:
+                raise ModelError(fault, where=xml.place(mimic), fix=nearest(leader, sorted(self.joint_names)))
+            xml.note(f"{fault}; it is left to move freely", mimic)
+            return None
         return Coupling(leader, ratio, offset, xml.place(mimic))
 
 
@@ -253,3 +257,18 @@ def _free_name(wanted: str, taken: set[str]) -> str:
     while wanted in taken:
         wanted += "_"
     return wanted
+
+
+def unchained(joints: list[Joint]) -> list[Joint]:
+    """Joints that mimic a mimicking joint follow that one's leader directly: q = k₂ (k₁ q + c₁) + c₂."""
+    coupling = {j.name: j.coupling for j in joints}
+
+    def root(own: Coupling) -> Coupling:
+        seen = {own.leader}
+        while (above := coupling[own.leader]) is not None and above.leader not in seen:
+            offset = own.ratio * above.offset + own.offset
+            own = replace(own, leader=above.leader, ratio=own.ratio * above.ratio, offset=offset)
+            seen.add(own.leader)
+        return own
+
+    return [j if j.coupling is None else replace(j, coupling=root(j.coupling)) for j in joints]

@@ -223,20 +223,18 @@ URDF_CASES: list[Case] = [
         ("axis of two", urdf(A + B, joint("ab", "a", "b", inside='<axis xyz="0 1"/>')), "has 2 numbers"),
         ("limits reversed", urdf(A + B, AB.replace('lower="-1"', 'lower="2"')), "above its upper limit"),
         (
-            "mimic unknown",
-            urdf(A + B, joint("ab", "a", "b", inside='<mimic joint="x"/>')),
-            "mimics an unknown joint 'x'",
+            "mimic of a joint without freedom",
+            urdf(A + B + link("c"), joint("ab", "a", "b", kind="fixed") + joint("bc", "b", "c", inside='<mimic joint="ab"/>')),
+            "has 0 freedoms",
         ),
         ("mimic itself", urdf(A + B, joint("ab", "a", "b", inside='<mimic joint="ab"/>')), "follows itself"),
         (
-            "mimic chain",
+            "mimic ring",
             urdf(
-                A + B + link("c") + link("d"),
-                AB
-                + joint("bc", "b", "c", inside='<mimic joint="ab"/>')
-                + joint("cd", "c", "d", inside='<mimic joint="bc"/>'),
+                A + B + link("c"),
+                joint("ab", "a", "b", inside='<mimic joint="bc"/>') + joint("bc", "b", "c", inside='<mimic joint="ab"/>'),
             ),
-            "follows another joint itself",
+            "follows itself",
         ),
         ("entity bomb", urdf("&i;", head=LOL + "]>\n"), "document type"),
         (

@@ -24,9 +24,7 @@ def function(n, m, formula):
 
 def driven_pendulum():
     """Nonlinear, non-autonomous, with a parameter."""
-    return motion(
-        2, lambda t, y, p: ca.vertcat(y[1], -p[0] * ca.sin(y[0]) + 0.5 * ca.cos(1.3 * t)), ("stiffness",)
-    )
+    return motion(2, lambda t, y, p: ca.vertcat(y[1], -p[0] * ca.sin(y[0]) + 0.5 * ca.cos(1.3 * t)), ("stiffness",))
 
 
 def kepler():

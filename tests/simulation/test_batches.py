@@ -120,9 +120,7 @@ def test_progress_is_told_and_ctrl_c_returns_what_is_done():
                 raise KeyboardInterrupt
 
         start = time.perf_counter()
-        found = run(
-            integrator, np.repeat(START, 40, 0), None, (0, 30), step=1e-4, threads=threads, progress=interrupt
-        )
+        found = run(integrator, np.repeat(START, 40, 0), None, (0, 30), step=1e-4, threads=threads, progress=interrupt)
         assert time.perf_counter() - start < 20
         assert (found.status == Status.OK).sum() >= 8
         assert (found.status == Status.NOT_RUN).any()

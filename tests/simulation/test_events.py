@@ -19,9 +19,7 @@ def options(method):
 
 @pytest.mark.parametrize("method", ["rk4", "dopri5", "dop853", "rodas5p"])
 def test_a_bouncing_ball_hits_the_floor_on_time(method):
-    found = integrate(
-        ball(), np.array([[1.0, 0.0]]), [[0.7]], np.linspace(0, 2, 41), method, **options(method)
-    )
+    found = integrate(ball(), np.array([[1.0, 0.0]]), [[0.7]], np.linspace(0, 2, 41), method, **options(method))
     times = [t for t, name in found.events.of(0)]
     np.testing.assert_allclose(times, IMPACTS, rtol=0, atol=2e-12)
     assert found.y[0, :, 0].min() > -1e-9

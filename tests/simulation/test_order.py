@@ -101,9 +101,7 @@ def test_the_numbers_of_dop853_are_those_scipy_carries():
         np.testing.assert_array_equal(scipy_numbers.A[i], [row.get(j, 0.0) for j in range(16)])
     for mine, theirs in zip(DOP853.errors, (scipy_numbers.E5, scipy_numbers.E3), strict=True):
         np.testing.assert_allclose([mine.get(j, 0.0) for j in range(stages + 1)], theirs, atol=1e-17)
-    np.testing.assert_array_equal(
-        scipy_numbers.D, [[row.get(j, 0.0) for j in range(16)] for row in DOP853.dense]
-    )
+    np.testing.assert_array_equal(scipy_numbers.D, [[row.get(j, 0.0) for j in range(16)] for row in DOP853.dense])
 
 
 def test_the_rosenbrock_method_is_stable_at_infinity_and_its_nodes_fit():

@@ -44,9 +44,7 @@ def test_kepler_agrees_with_scipy_at_the_same_tolerance_in_about_as_many_steps(o
     times = np.linspace(0, 2 * np.pi, 17)
     found = integrate(system, y0, None, times, ours, rtol=1e-10, atol=1e-10)
     f = rhs_callable(system)
-    peer = solve_ivp(
-        f, (0, times[-1]), y0[0], theirs, t_eval=times, rtol=1e-10, atol=1e-10, dense_output=True
-    )
+    peer = solve_ivp(f, (0, times[-1]), y0[0], theirs, t_eval=times, rtol=1e-10, atol=1e-10, dense_output=True)
     exact = solve_ivp(f, (0, times[-1]), y0[0], "DOP853", t_eval=times, rtol=1e-13, atol=1e-13)
     assert abs(found.y[0].T - exact.y).max() < 2 * abs(peer.y - exact.y).max() + 1e-11
     assert found.steps[0] < 1.25 * len(peer.sol.ts)
@@ -85,9 +83,7 @@ def test_stiff_problems_have_their_published_answers(name, system, y0, p, end, e
 def test_stiff_van_der_pol_agrees_with_radau_at_all_outputs():
     system, y0, times = van_der_pol(), np.array([[2.0, 0.0]]), np.linspace(0, 2000, 101)
     found = integrate(system, y0, [[1000.0]], times, "rodas5p", rtol=1e-8, atol=1e-8)
-    peer = solve_ivp(
-        rhs_callable(system, [1000.0]), (0, 2000), y0[0], "Radau", t_eval=times, rtol=1e-8, atol=1e-8
-    )
+    peer = solve_ivp(rhs_callable(system, [1000.0]), (0, 2000), y0[0], "Radau", t_eval=times, rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(found.y[0, :, 0], peer.y[0], atol=2e-5)
 
 
