@@ -335,7 +335,7 @@ def simulate(
 
     start       names → values: {"elbow": "30 deg", "elbow.rate": 2.0}; an array gives one value a sample
     until       end time [s]; `times`: when to record (an array, or how many equal steps; default 200)
-    method      "dop853", "dopri5" (adaptive), "rk4", "euler" (fixed `step`), "rodas4" (stiff)
+    method      "dop853", "dopri5" (adaptive), "rk4", "euler" (fixed `step`), "rodas5p" (stiff)
     parameters  declared parameters → value, or one value a sample
     Samples that fail do not disturb the others: see `run.failures()`.
     """

@@ -13,10 +13,13 @@ TIGHT = {"rtol": 1e-12, "atol": 1e-12}
 
 @pytest.fixture
 def case(figures):
-    """case(name, error, asked): notes the figure and judges it."""
+    """case(name, error, asked): judges the figure and notes the worst over all times ("V1 omega at 2 s" counts for "V1 omega")."""
+    seen = {}
 
     def judge(name, error, asked):
-        figures("verification-cases.md", name, worst=f"{error:.1e}", asked=f"{asked:.0e}")
+        row = name.partition(" at ")[0]
+        seen[row] = max(seen.get(row, 0.0), error)
+        figures("verification-cases.md", row, worst=f"{seen[row]:.1e}", asked=f"{asked:.0e}")
         assert error < asked, f"{name}: {error:.2e}, asked {asked:.0e}"
 
     return judge

@@ -35,7 +35,7 @@ def aligned(shape: Sequence[int]) -> np.ndarray:
     for length in shape:
         count *= length
     if count >= HUGE and hasattr(mmap, "MADV_HUGEPAGE"):
-        memory = mmap.mmap(-1, 8 * count)
+        memory = mmap.mmap(-1, 8 * count, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         memory.madvise(mmap.MADV_HUGEPAGE)
         return np.frombuffer(memory, np.float64, count).reshape(shape)
     raw = np.empty(count + 7)
