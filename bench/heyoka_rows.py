@@ -30,7 +30,7 @@ def cases() -> list[Case]:
 def compare(name: str, settings: Settings) -> list[Row]:
     """ABA of many samples. heyoka has its inputs and outputs as it wants them: one row a variable, samples inside."""
     p = pair(name)
-    given = {k: x for k, x in p.states(size(settings, p)).items() if k in INPUTS["aba"]}
+    given = {k: x for k, x in p.states(size(settings, 4 * p.ours.nv)).items() if k in INPUTS["aba"]}
     k = kernel(p.ours, lw.aba)
     graph = lw.equations(p.ours, lw.aba).casadi
     variables, results = translated(graph)

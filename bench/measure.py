@@ -29,13 +29,18 @@ class Settings:
     quick: bool = False
 
     @property
-    def repeats(self) -> int:
-        return 3 if self.quick else 15
+    def slice(self) -> float:
+        """Seconds of one turn of one thing: short, so that some turns are undisturbed on a shared machine."""
+        return 0.0002 if self.quick else 0.0005
 
     @property
-    def seconds(self) -> float:
-        """What one repeat of one thing takes, about."""
-        return 0.002 if self.quick else 0.025
+    def budget(self) -> float:
+        """Seconds spent on each thing, over all its turns."""
+        return 0.01 if self.quick else 0.4
+
+
+LEAST = 5
+"""Turns of each thing, however long one takes."""
 
 
 @dataclass(frozen=True)
@@ -99,14 +104,16 @@ def one_core(wanted: bool = True) -> Iterator[None]:
 
 
 def best(things: Mapping[str, Timed], settings: Settings, *, pinned: bool = True) -> dict[str, float]:
-    """Nanoseconds a sample of each thing: the best of several repeats, taken in turn."""
+    """Nanoseconds a sample of each thing: the best of many short turns, taken one after the other."""
     found = dict.fromkeys(things, math.inf)
     with one_core(pinned):
-        counts = {name: _count(call, settings.seconds) for name, (call, _) in things.items()}
+        counts = {name: _count(call, settings.slice) for name, (call, _) in things.items()}
         gc.collect()
         gc.disable()
         try:
-            for _ in range(settings.repeats):
+            end, turns = perf_counter() + settings.budget * len(things), 0
+            while turns < LEAST or perf_counter() < end:
+                turns += 1
                 for name, (call, samples) in things.items():
                     found[name] = min(found[name], _once(call, counts[name]) / samples)
         finally:
@@ -115,15 +122,16 @@ def best(things: Mapping[str, Timed], settings: Settings, *, pinned: bool = True
 
 
 def _count(call: Callable[[], Any], seconds: float) -> int:
-    """How many calls fill the time of a repeat; the calls made here warm the caches too."""
+    """How many calls fill a turn; the calls made here warm the caches too."""
     call()
     count = 1
-    while (spent := _once(call, count) * count) < seconds / 4 and count < 1 << 22:
+    while (spent := min(_once(call, count) for _ in range(3)) * count) < seconds / 4 and count < 1 << 22:
         count *= 2
     return max(1, round(count * seconds / max(spent, 1e-9)))
 
 
 def _once(call: Callable[[], Any], count: int) -> float:
+    """Seconds of one of so many calls."""
     calls = range(count)
     begin = perf_counter()
     for _ in calls:

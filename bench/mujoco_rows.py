@@ -14,9 +14,9 @@ from linkwork.simulation.run import build, run
 
 STEP = 1e-3
 STEPS = 100
-SAMPLES = 2048
+SAMPLES = 512
 """Ours; MuJoCo's time a step does not depend on how many there are."""
-SAMPLES_THERE = 32
+SAMPLES_THERE = 8
 METHODS = {"euler": "Euler", "rk4": "RK4"}
 
 

@@ -15,8 +15,9 @@ from bench.models import Pair, kernel, pair
 from linkwork.dynamics.kinematics import q_dot
 
 MODELS = ("Z1", "G1", "ANYmal", "Talos", "chain 10", "chain 100", "chain 1000")
-BATCH = 4096
-POOL_BATCHES = (256, 1024, 4096)
+CACHE = 1 << 19
+"""Bytes that the inputs and outputs of a batch may have: half of a common second-level cache. Peers have their best size."""
+POOL_BATCHES = (64, 256, 1024)
 INPUTS = {"aba": ("q", "v", "tau"), "rnea": ("q", "v", "v_dot"), "crba": ("q",)}
 TARGETS = {"aba": {"call": 35, "pool": 25}, "rnea": {"call": 15, "pool": None}, "crba": {"call": 15}}
 
@@ -39,9 +40,9 @@ def ours(k: Any, given: dict[str, np.ndarray]) -> dict[str, Timed]:
     return things
 
 
-def size(settings: Settings, p: Pair) -> int:
-    """Samples of a batch: many, yet no more than the caches hold of a long model."""
-    return 64 if settings.quick else BATCH if p.ours.nv <= 64 else 512
+def size(settings: Settings, numbers: int) -> int:
+    """Samples of a batch with so many numbers a sample, in and out: a power of two that the cache holds, 64 at least."""
+    return 64 if settings.quick else max(64, 1 << (CACHE // (8 * numbers)).bit_length() - 1)
 
 
 # --- theirs -----------------------------------------------------------------------------------------------------------
@@ -67,19 +68,24 @@ def calls(p: Pair, bench: str, given: dict[str, np.ndarray]) -> dict[str, Callab
     return {"call": loop, **{f"call {c}": partial(loop_in, c) for c in conventions}}
 
 
-def pools(p: Pair, bench: str, given: dict[str, np.ndarray], sizes: tuple[int, ...]) -> dict[str, Timed]:
-    """Pinocchio's own batched functions with one thread: columns are samples, the output is preallocated."""
+def pools(p: Pair, bench: str, settings: Settings) -> dict[str, Timed]:
+    """Pinocchio's own batched functions with one thread, for several sizes of batch.
+
+    Columns are samples, each column's numbers side by side; the output is preallocated.
+    """
     import pinocchio as pin
 
     function = {"aba": pin.abaInParallel, "rnea": pin.rneaInParallel}.get(bench)
     if function is None:
         return {}
-    pool = pin.ModelPool(p.there, 1)
-    found: dict[str, Timed] = {}
-    for n in sizes:
-        arrays = [np.asfortranarray(p.moved(given[k][:n], k).T) for k in INPUTS[bench]]
+    pool, found = pin.ModelPool(p.there, 1), dict[str, Timed]()
+    for n in POOL_BATCHES[:1] if settings.quick else POOL_BATCHES:
+        given = p.states(n)
+        arrays = [np.asfortranarray(p.moved(given[k], k).T) for k in INPUTS[bench]]
         out = np.zeros((p.there.nv, n), order="F")
         function(1, pool, *arrays, out)
+        few = {k: x[:4] for k, x in given.items()}
+        difference(out.T[:4][:, np.argsort(p.orders[1])], answers(p, bench, few), 1e-9, f"{bench} of {p.name} in the pool")
         found[f"pool of {n}"] = (partial(function, 1, pool, *arrays, out), n)
     return found
 
@@ -102,18 +108,19 @@ def answers(p: Pair, bench: str, given: dict[str, np.ndarray]) -> np.ndarray:
 def batch(bench: str, name: str, settings: Settings) -> list[Row]:
     """Many samples, one thread each: against calls from Python, and against the pool where there is one."""
     p = pair(name)
-    every = p.states(size(settings, p))
+    numbers = len(INPUTS[bench]) * p.ours.nv + p.ours.nv ** (2 if bench == "crba" else 1)
+    every = p.states(size(settings, numbers))
     given = {k: every[k] for k in INPUTS[bench]}
     k = kernel(p.ours, {"aba": lw.aba, "rnea": lw.rnea, "crba": lw.crba}[bench])
     few = {key: x[:32] for key, x in given.items()}
     gap = difference(k(**few), answers(p, bench, few), 1e-6 if name == "chain 1000" else 1e-9, f"{bench} of {name}")
-    some = 16 if p.ours.nv > 500 else 128
+    some = 4 if p.ours.nv > 500 else 64
     things = ours(k, given)
     things |= {
         key: (f, min(some, len(given["q"])))
         for key, f in calls(p, bench, {key: x[:some] for key, x in given.items()}).items()
     }
-    things |= pools(p, bench, given, tuple(n for n in POOL_BATCHES if n <= len(given["q"])) or (len(given["q"]),))
+    things |= pools(p, bench, settings)
     ns = best(things, settings)
     blocks = f"; blocks {ns['blocks']:.0f} ns" if "blocks" in ns else ""
     note = f"batch of {len(given['q'])}{blocks}; answers differ by {gap:.0e}"
@@ -156,7 +163,8 @@ def derivatives(name: str, settings: Settings) -> list[Row]:
     import pinocchio as pin
 
     p = pair(name)
-    given = {k: x for k, x in p.states(64 if settings.quick else 1024).items() if k != "v_dot"}
+    numbers = 3 * p.ours.nv + 2 * p.ours.nv**2
+    given = {k: x for k, x in p.states(size(settings, numbers)).items() if k != "v_dot"}
     asked = lw.equations(p.ours, lw.aba).jacobian("v_dot", ["q", "v"]).only("d_v_dot_d_q", "d_v_dot_d_v")
     k, data, back = lw.compile(asked), p.there.createData(), np.argsort(p.orders[1])
     samples = list(zip(*(list(p.moved(given[key], key)) for key in INPUTS["aba"]), strict=True))
@@ -172,10 +180,10 @@ def derivatives(name: str, settings: Settings) -> list[Row]:
 
     def loop() -> None:
         function, model = pin.computeABADerivatives, p.there
-        for q, v, tau in samples[:128]:
+        for q, v, tau in samples[:64]:
             function(model, data, q, v, tau)
 
-    things = ours(k, given) | {"call": (loop, min(128, len(samples)))}
+    things = ours(k, given) | {"call": (loop, min(64, len(samples)))}
     ns = best(things, settings)
     note = f"batch of {len(samples)}; blocks {ns.get('blocks', np.nan):.0f} ns; answers differ by {gap:.0e}"
     return [row("d aba / d(q, v)", name, ns["ours"], "Pinocchio, Python call", ns["call"], target=8, note=note)]

@@ -12,6 +12,8 @@ from linkwork.errors import RunError, nearest
 from linkwork.export import energy_balance, has_energies
 from linkwork.result import Result, Series
 
+CHOSEN = "Chosen quantities"
+
 
 @dataclass(frozen=True, eq=False)
 class Line:
@@ -34,7 +36,7 @@ class Panel:
         """One panel for each line."""
         if len(self.lines) == 1:
             return [self]
-        own = self.title in (style.TITLES["q"], style.TITLES["v"])  # a coordinate's name says enough
+        own = self.title in (CHOSEN, style.TITLES["q"], style.TITLES["v"])  # the name of the line says enough
         titles = [style.words(line.label) if own else f"{self.title}: {style.words(line.label)}" for line in self.lines]
         return [replace(self, title=title, lines=(line,)) for title, line in zip(titles, self.lines, strict=True)]
 
@@ -50,7 +52,7 @@ def panels(run: Result, names: Iterable[str]) -> list[Panel]:
 
     def flush() -> None:
         if scalars:
-            name = style.title(scalars[0].name) if len(scalars) == 1 else "Chosen quantities"
+            name = style.title(scalars[0].name) if len(scalars) == 1 else CHOSEN
             lines = tuple(Line(s.name, s.values) for s in scalars)
             made.append(Panel(name, style.axis_label(scalars[0].units[0]), lines))
             scalars.clear()
