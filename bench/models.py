@@ -42,15 +42,19 @@ def robot_there(name: str) -> Any:
     import pinocchio as pin
 
     file = str(_file(name))
-    return pin.buildModelFromUrdf(file) if ROBOTS[name][1] == "fixed" else pin.buildModelFromUrdf(file, pin.JointModelFreeFlyer())
+    base = () if ROBOTS[name][1] == "fixed" else (pin.JointModelFreeFlyer(),)
+    return pin.buildModelFromUrdf(file, *base)
 
 
 def links(n: int) -> list[tuple[float, tuple[float, float, float], str]]:
     """Mass, centre height and moments of the links of a chain, and their axes; no two links alike."""
     rng = np.random.default_rng(n)
     masses = rng.uniform(0.5, 1.0, n)
-    across = masses * LENGTH**2 / 12
-    return [(float(m), (float(i), float(1.05 * i), float(0.1 * i)), "yx"[k % 2]) for k, (m, i) in enumerate(zip(masses, across, strict=True))]
+    found = []
+    for k, mass in enumerate(map(float, masses)):
+        across = mass * LENGTH**2 / 12
+        found.append((mass, (across, 1.05 * across, 0.1 * across), "yx"[k % 2]))
+    return found
 
 
 def chain(n: int) -> lw.Model:

@@ -25,7 +25,7 @@ def cases() -> list[Case]:
 
 
 def rollout(n: int, method: str, starts: np.ndarray) -> tuple[Any, np.ndarray]:
-    """A call that runs MuJoCo from the starts on the calling thread, and where the states go (samples, steps, 1 + 2n)."""
+    """A call that runs MuJoCo on the calling thread, and where the states go (samples, steps, 1 + 2n)."""
     import mujoco
     from mujoco.rollout import Rollout
 
@@ -57,7 +57,8 @@ def steps(method: str, n: int, settings: Settings) -> list[Row]:
     call()
     found = ours()
     there = len(states)
-    gap = difference(found.y[:there, -1, : 2 * n], states[:, -1, 1 : 1 + 2 * n], 1e-9, f"states of chain {n} by {method}")
+    last = found.y[:there, -1, : 2 * n]
+    gap = difference(last, states[:, -1, 1 : 1 + 2 * n], 1e-9, f"states of chain {n} by {method}")
     taken = set(map(int, found.steps))
     things: dict[str, Timed] = {"ours": (ours, samples * STEPS), "mujoco": (call, there * STEPS)}
     ns = best(things, settings)

@@ -89,8 +89,8 @@ def write_readme(rows: list[Row], file: Path = ROOT / "README.md") -> None:
     if BEGIN not in text or END not in text:
         raise SystemExit(f"{file.name} has no lines {BEGIN} and {END}")
     before, after = text.split(BEGIN)[0], text.split(END)[1]
-    block = f"{BEGIN}\n{markdown(rows)}\n\nMeasured by `make bench` on {machine()}. Times of one sample, one thread unless said; \"limit\" is a time allowed.\n{END}"
-    file.write_text(before + block + after)
+    said = f"Measured by `make bench` on {machine()}. One thread unless said; a limit is a time allowed."
+    file.write_text(f"{before}{BEGIN}\n{markdown(rows)}\n\n{said}\n{END}{after}")
 
 
 def write_csv(rows: list[Row], folder: Path = ROOT / "bench" / "results") -> Path:

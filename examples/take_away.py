@@ -33,9 +33,7 @@ def swing_up() -> tuple[np.ndarray, np.ndarray]:
 
 def check() -> None:
     x, tau = swing_up()
-    print(
-        f"largest torque {np.abs(tau).max():.2f} N·m; held out level the rod needs {1 * 9.81 * 0.5:.2f} N·m"
-    )
+    print(f"largest torque {np.abs(tau).max():.2f} N·m; held out level the rod needs {1 * 9.81 * 0.5:.2f} N·m")
     assert np.allclose(x[:, -1], (np.pi, 0), atol=1e-6)
     kernel = lw.compile(lw.equations(model(), lw.aba, forces=True))  # the same graph, as machine code
     slopes = kernel(q=x[:1].T, v=x[1:].T, tau=np.reshape(tau, (-1, 1)))[:, 0]

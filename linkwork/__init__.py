@@ -8,6 +8,7 @@ lw.plot(run)                                       picture
 """
 
 from linkwork.display import page, plot
+from linkwork.driven import Event, system
 from linkwork.dynamics.aba import aba
 from linkwork.dynamics.crba import crba, forward
 from linkwork.dynamics.energy import (
@@ -31,7 +32,7 @@ from linkwork.dynamics.kinematics import (
 )
 from linkwork.dynamics.rnea import bias, gravity_forces, rnea, wrenches
 from linkwork.errors import CompileError, LinkworkError, ModelError, RunError
-from linkwork.experiment import Event, simulate, system
+from linkwork.experiment import simulate
 from linkwork.linear import linearize
 from linkwork.model import laws, shapes
 from linkwork.model.mechanism import Mechanism

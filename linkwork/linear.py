@@ -14,9 +14,9 @@ import casadi as ca
 import numpy as np
 
 from linkwork import outputs
+from linkwork.driven import System
 from linkwork.dynamics import forces, kinematics
 from linkwork.dynamics.aba import aba
-from linkwork.experiment import System
 from linkwork.model.model import Model
 
 SX = ca.SX

@@ -1,4 +1,4 @@
-"""Figures that tests measure are told in tables at the end of the run. This folder is where `import mechanisms` looks."""
+"""Figures that tests measure are told in tables at the end. From this folder `import mechanisms` finds its file."""
 
 import pytest
 
@@ -21,7 +21,9 @@ def pytest_terminal_summary(terminalreporter):
         widths = [max(len(c), *(len(row.get(c, "")) for row in rows.values())) for c in columns]
         first = max(map(len, rows))
         terminalreporter.section(title, sep="-")
-        terminalreporter.write_line("  ".join([" " * first, *(c.rjust(w) for c, w in zip(columns, widths, strict=True))]))
+        terminalreporter.write_line(
+            "  ".join([" " * first, *(c.rjust(w) for c, w in zip(columns, widths, strict=True))])
+        )
         for name, row in rows.items():
             cells = (row.get(c, "").rjust(w) for c, w in zip(columns, widths, strict=True))
             terminalreporter.write_line("  ".join([name.ljust(first), *cells]))

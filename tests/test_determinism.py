@@ -1,13 +1,14 @@
-"""A sample's bits depend on that sample alone: not on the batch, its place in it, the lanes, the threads or the cache."""
+"""A sample's bits depend on that sample alone: not on the batch, the place in it, lanes, threads or cache."""
 
 from functools import cache
 from pathlib import Path
 
-import linkwork as lw
 import numpy as np
 import pytest
-from linkwork.simulation.run import integrate
 from mechanisms import random_mechanism, random_state
+
+import linkwork as lw
+from linkwork.simulation.run import integrate
 
 SAMPLES = 37
 """Not a multiple of any number of lanes: the last block is partly empty."""
@@ -147,7 +148,9 @@ def test_every_integrator_gives_the_same_bits_in_any_number_of_lanes(method):
 def test_a_built_run_and_one_from_the_cache_are_equal():
     system, q, v = swarm()
     y0 = system.start({"q": q[:3], "v": v[:3]})
-    found = [integrate(system.motion, y0, None, np.linspace(0, 0.5, 12), cache=cached).y for cached in (False, True, True)]
+    found = [
+        integrate(system.motion, y0, None, np.linspace(0, 0.5, 12), cache=cached).y for cached in (False, True, True)
+    ]
     np.testing.assert_array_equal(found[1], found[0])
     np.testing.assert_array_equal(found[2], found[0])
     np.testing.assert_array_equal(found[0][:, :, : q.shape[1]], whole()["q"].values[:3])

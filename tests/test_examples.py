@@ -41,3 +41,12 @@ def test_links_on_this_page_lead_somewhere(page):
 def test_readme_has_one_block_for_the_benches():
     text = (ROOT / "README.md").read_text()
     assert text.count("<!-- bench:start -->") == text.count("<!-- bench:end -->") == 1
+
+
+def test_the_yaml_of_the_manual_is_a_model(tmp_path):
+    import linkwork as lw
+
+    (text,) = re.findall(r"^```yaml\n(.*?)^```", (ROOT / "docs" / "model.md").read_text(), re.MULTILINE | re.DOTALL)
+    (tmp_path / "model.yaml").write_text(text)
+    model = lw.read(tmp_path / "model.yaml")
+    assert model.parameters == ("rod.mass", "strut.stiffness") and lw.simulate(model, until=0.1).ok.all()

@@ -7,19 +7,19 @@ A file that Pinocchio reads and we refuse is a failure. Pinocchio lumps what han
 from pathlib import Path
 
 import casadi as ca
-import linkwork as lw
 import numpy as np
 import pytest
 from mechanisms import relative
+
+import linkwork as lw
 
 pin = pytest.importorskip("pinocchio")
 cmeel = pytest.importorskip("cmeel")
 
 ASKED = 1e-10
-"""Relative to the largest entry, as the issue asks. Where the mass matrix is so ill conditioned that the answer itself is
-not known to 1e-10 (hands and grippers with links of milligrams), it is cond(M) · 1e-15 instead; the residual is held to 1e-10."""
+"""Relative to the largest entry, as the issue asks."""
 COUNT = 3
-ROBOTS = next((Path(p) for p in cmeel.__path__)).parent / "cmeel.prefix/share/example-robot-data/robots"
+ROBOTS = next(Path(p) for p in cmeel.__path__).parent / "cmeel.prefix/share/example-robot-data/robots"
 SINGULAR = 1e16
 FILES = sorted(ROBOTS.rglob("*.urdf"))
 SEEN: dict[tuple, str] = {}
@@ -102,7 +102,7 @@ def compare(pair, seed=0):
     """Worst relative differences by word."""
     model, theirs, data = pair.model, pair.pin, pair.data
     frames = [b.name for b in model.bodies[1:] if theirs.existFrame(b.name)]
-    frames = [frames[k] for k in sorted({len(frames) - 1, len(frames) // 2, len(frames) // 4})]
+    frames = [frames[k] for k in sorted({len(frames) - 1, len(frames) // 3})]
     f, at = ours(model, frames), pair.order
     worst = dict.fromkeys(("ABA", "RNEA", "M", "J", "energy"), 0.0)
     heights = []
@@ -122,13 +122,13 @@ def compare(pair, seed=0):
         assert relative(M, columns[np.ix_(at, at)]) < 1e-8  # M is a difference there
         note("RNEA", relative(tau[:, 0], pin.rnea(theirs, data, p, w, y)[at]))
         expected = pin.aba(theirs, data, p, w, y)[at]
-        if (condition := np.linalg.cond(M)) < SINGULAR:
-            known = max(1.0, condition * 1e-15 / ASKED)  # how far the answer is known at all, in units of ASKED
-            note("ABA", relative(v_dot[:, 0], expected) / known)
+        if np.linalg.cond(M) < SINGULAR:
+            note("ABA", relative(v_dot[:, 0], expected))
             residual = pin.rnea(theirs, data, p, w, pair.speeds(v_dot[:, 0]))[at] - x
             note("ABA", np.abs(residual).max() / (np.abs(M) @ np.abs(v_dot[:, 0])).max())
         else:
-            worst["ABA"] = None  # joints that move no mass: there is no answer
+            worst["ABA"] = None  # joints that move no mass: there is no answer, and theirs is none either
+            assert not np.isfinite(expected).all() or np.abs(expected).max() > 1e8
         note("energy", relative(kinetic, pin.computeKineticEnergy(theirs, data, p, w)))
         heights.append((float(potential[0, 0]), pin.computePotentialEnergy(theirs, data, p)))
         pin.computeJointJacobians(theirs, data, p)
@@ -164,7 +164,12 @@ def test_a_robot_moves_as_in_pinocchio(path, base, figures):
     assert pair.model.nv == theirs.nv
     first = SEEN.setdefault(fingerprint(pair.model), name)
     if not pair.model.nv or first != name:
-        figures("Pinocchio", name, nv=pair.model.nv, note=f"the same mechanism as {first}" if pair.model.nv else "nothing moves")
+        figures(
+            "Pinocchio",
+            name,
+            nv=pair.model.nv,
+            note=f"the same mechanism as {first}" if pair.model.nv else "nothing moves",
+        )
         return
     found = compare(pair)
     told = {k: "none" if x is None else f"{x:.1e}" for k, x in found.items()}
@@ -172,7 +177,7 @@ def test_a_robot_moves_as_in_pinocchio(path, base, figures):
     assert all(x is None or x < ASKED for x in found.values()), found
 
 
-@pytest.mark.parametrize("name", ["talos_full_v2", "tiago_dual"])
+@pytest.mark.parametrize("name", ["panda", "baxter", "pr2", "tiago_pro"])
 def test_coupled_joints_move_as_pinocchios_mimic_joints(name, figures):
     """Mass matrix and inverse dynamics with mimic joints eliminated; Pinocchio's ABA knows no mimic joints."""
     path = next(p for p in FILES if p.stem == name)
@@ -188,6 +193,8 @@ def test_coupled_joints_move_as_pinocchios_mimic_joints(name, figures):
         p, w, y = pair.theirs(a), pair.speeds(b), pair.speeds(c)
         rest = pin.rnea(theirs, data, p, w, 0 * y)
         columns = np.stack([pin.rnea(theirs, data, p, w, e) - rest for e in np.eye(theirs.nv)], axis=1)
-        worst = max(worst, relative(tau[:, 0], pin.rnea(theirs, data, p, w, y)[at]), relative(M, columns[np.ix_(at, at)]))
+        worst = max(
+            worst, relative(tau[:, 0], pin.rnea(theirs, data, p, w, y)[at]), relative(M, columns[np.ix_(at, at)])
+        )
     figures("Pinocchio", f"{name} with mimic joints", nv=model.nv, RNEA=f"{worst:.1e}")
     assert worst < ASKED
