@@ -139,9 +139,9 @@ def batch(bench: str, name: str, settings: Settings) -> list[Row]:
 
 
 def extended(bench: str, name: str, settings: Settings) -> list[Row]:
-    """A chain too long for Pinocchio, whose data hold tensors of joints³: against its time for 200 links, in proportion.
+    """A chain too long for Pinocchio, whose data hold tensors of joints³: next to its chain of 200, in proportion.
 
-    The answers are checked against our own inverse.
+    The answers are checked against our own inverse; that of rnea is ill-conditioned.
     """
     short, links = pair("chain 200"), int(name.split()[1])
     p = Pair(name, chain(links), None)
@@ -151,7 +151,7 @@ def extended(bench: str, name: str, settings: Settings) -> list[Row]:
     few = {k: x[:8] for k, x in given.items()}
     target, result = INPUTS[bench][2], INPUTS[back][2]
     again = there(q=few["q"], v=few["v"], **{result: here(**few)})
-    gap = difference(again, few[target], 1e-6, f"{back} of {bench} of {name}")
+    gap = difference(again, few[target], 1e-6 if bench == "aba" else 1e-4, f"{back} of {bench} of {name}")
     some = short.states(16)
     things = ours(here, given) | pools(short, bench, settings)
     things |= {key: (f, 16) for key, f in calls(short, bench, {k: some[k] for k in INPUTS[bench]}).items()}

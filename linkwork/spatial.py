@@ -121,11 +121,11 @@ def is_one(x: Any) -> bool:
 
 
 def elementary(R: SX) -> tuple[int, SX, SX] | None:
-    """(k, cos, sin) when R is by structure a turn about coordinate axis k."""
+    """(k, cos, sin) when R is by structure a turn about coordinate axis k, but not by a right angle."""
     for k in range(3):
         i, j = (k + 1) % 3, (k + 2) % 3
         if is_one(R[k, k]) and not any(is_constant_nonzero(R[a, b]) for a, b in ((i, k), (k, i), (j, k), (k, j))):
-            if not R[i, i].is_constant():
+            if not (is_zero(R[i, i]) or is_zero(R[j, i])):
                 return k, R[i, i], R[j, i]
     return None
 

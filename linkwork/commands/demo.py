@@ -38,6 +38,7 @@ def demo(out: Path, samples: int, seed: int, as_json: bool) -> int:
     if as_json:
         tell.as_json({"ok": bool(np.all(run.ok)), "reference": one, "ensemble": many, "files": files})
     else:
+        print()
         _tell_ensemble(many)
         for line in run.failures()[:5]:
             print(line, file=sys.stderr)

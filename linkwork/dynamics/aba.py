@@ -22,8 +22,8 @@ import casadi as ca
 
 from linkwork.dynamics.formulation import returns
 from linkwork.dynamics.sweeps import Link, Results, Sweep, links, run
-from linkwork.model.lump import lumped
 from linkwork.model.model import Model
+from linkwork.model.reframe import simplest
 from linkwork.spatial import SX, cross, eliminate, gyroscopic, solve_symmetric, spin, vector, zeros
 
 
@@ -86,7 +86,7 @@ def aba(model: Model, q: SX, v: SX, tau: SX, f_ext: SX | None = None, t: SX | No
         return forward(model, q, v, tau, f_ext, t)
     given = {"tau": tau}
     if f_ext is None:
-        model = lumped(model)
+        model = simplest(model)
     else:
         given["f_ext"] = f_ext
     bodies = links(model, q, v, time(t), **given)

@@ -16,8 +16,8 @@ from linkwork.dynamics.coupling import expand, expansion
 from linkwork.dynamics.formulation import returns
 from linkwork.dynamics.rnea import rnea
 from linkwork.dynamics.sweeps import Link, Results, Sweep, links, run
-from linkwork.model.lump import lumped
 from linkwork.model.model import Model
+from linkwork.model.reframe import simplest
 from linkwork.spatial import SX, zeros
 
 
@@ -32,7 +32,7 @@ SWEEPS = (Sweep("inward", composite, {"M_up": (6, 6)}),)
 @returns("M")
 def crba(model: Model, q: SX) -> SX:
     """The mass matrix M(q), rotor inertias included."""
-    model = lumped(model)
+    model = simplest(model)
     speeds = SX(model.v_slices[-1].stop, 1)
     bodies = run(model, SWEEPS, links(model, expand(model, q), speeds, time(None)), {})
     M = zeros(speeds.numel(), speeds.numel())

@@ -18,8 +18,8 @@ from linkwork.dynamics.aba import time, velocities, world
 from linkwork.dynamics.coupling import expand, gather, spread
 from linkwork.dynamics.formulation import returns
 from linkwork.dynamics.sweeps import Link, Results, Sweep, links, run
-from linkwork.model.lump import lumped
 from linkwork.model.model import Model
+from linkwork.model.reframe import simplest
 from linkwork.spatial import SX
 
 
@@ -56,7 +56,7 @@ def motion(model: Model, q: SX, v: SX, v_dot: SX, f_ext: SX | None = None, t: SX
 def rnea(model: Model, q: SX, v: SX, v_dot: SX, f_ext: SX | None = None, t: SX | None = None) -> SX:
     """Joint forces tau [N·m, N] for given accelerations: tau = M(q) v_dot + h(q, v) − Σ Jᵀ f_ext."""
     if f_ext is None:
-        model = lumped(model)
+        model = simplest(model)
     bodies = motion(model, q, v, v_dot, f_ext, t)
     return gather(model, ca.vertcat(*[bodies[i].tau for i in model.tree]))
 

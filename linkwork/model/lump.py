@@ -36,7 +36,7 @@ def lumped(model: Model) -> Model:
     for i in model.tree:
         if host[i] != i:
             body, (r, R) = model.bodies[i], frame[i]
-            parts[host[i]] += [_moved(part, r, R) for part in body.inertials]
+            parts[host[i]] += [moved_part(part, r, R) for part in body.inertials]
             markers[host[i]] += [Marker(body.name, r, R)] + [
                 replace(m, position=_at((r, R), m.position), rotation=_product(R, m.rotation)) for m in body.markers
             ]
@@ -79,7 +79,8 @@ def _compose(outer: Frame, inner: Frame) -> Frame:
     return _at(outer, inner[0]), _product(outer[1], inner[1])
 
 
-def _moved(part: Inertial, r: Vector, R: Matrix) -> Inertial:
+def moved_part(part: Inertial, r: Vector, R: Matrix) -> Inertial:
+    """A part told in other axes: R turns its old axes into the new ones, r is the old origin in the new frame."""
     xx, yy, zz, xy, xz, yz = part.inertia
     tensor: Matrix = ((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))
     transposed: Matrix = tuple(zip(*R, strict=True))  # type: ignore[assignment]
