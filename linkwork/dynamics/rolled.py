@@ -228,19 +228,22 @@ class _Groups:
 
     def __init__(self, model: Model):
         keys: dict[tuple, int] = {}
-        self.examples: list[tuple[Joint, Body]] = []
+        alike: dict[tuple, int] = {}  # the fields themselves → group, so that a structure is looked at once
+        members: list[list[tuple[Joint, Body]]] = []
         self.of: list[int] = []
-        numbers: list[list[tuple[float, ...]]] = []
         for i in model.tree:
             joint, body = model.joint(i), _one_part(model.bodies[i])
-            g = keys.setdefault(_structure(joint), len(keys))
-            if g == len(self.examples):
-                self.examples.append((joint, body))
-                numbers.append([])
+            fields = (joint.kind, joint.axis, joint.rotation, *(getattr(joint, w) for w in PASSIVE))
+            g = alike.get(fields)
+            if g is None:
+                g = alike[fields] = keys.setdefault(_structure(joint), len(keys))
+                if g == len(members):
+                    members.append([])
             self.of.append(g)
-            numbers[g].append(tuple(_numbers(joint, body)))
-        self.rows = [np.array(n) for n in numbers]
-        self.varying = [[k for k in range(n.shape[1]) if np.any(n[:, k] != n[0, k])] for n in self.rows]
+            members[g].append((joint, body))
+        self.examples = [m[0] for m in members]
+        self.rows = [_numbers(m) for m in members]
+        self.varying = [np.flatnonzero(np.any(n != n[0], axis=0)).tolist() for n in self.rows]
 
     def symbolic(self, g: int) -> tuple[Joint, Body, SX]:
         """The group's joint and body, with symbols for the numbers that vary."""
@@ -253,12 +256,12 @@ class _Groups:
 
     def table(self) -> tuple[np.ndarray, np.ndarray]:
         """First number of each body, all numbers."""
-        width = np.array([len(self.varying[g]) for g in self.of], int)
-        first = np.cumsum(width, dtype=int) - width
-        out, seen = np.empty(int(width.sum())), [0] * len(self.rows)
-        for i, g in enumerate(self.of):
-            out[first[i] : first[i] + width[i]] = self.rows[g][seen[g], self.varying[g]]
-            seen[g] += 1
+        of = np.array(self.of, int)
+        width = np.array([len(v) for v in self.varying], int)[of] if len(of) else np.zeros(0, int)
+        first = np.cumsum(width) - width
+        out = np.empty(int(width.sum()))
+        for g, varying in enumerate(self.varying):
+            out[first[of == g][:, None] + np.arange(len(varying))] = self.rows[g][:, varying]
         return first, out
 
 
@@ -287,17 +290,13 @@ def _one_part(body: Body) -> Body:
     return Body(body.name, (Inertial(mass, tuple(map(float, c)), tuple(map(float, inertia))),))
 
 
-def _numbers(joint: Joint, body: Body) -> list[float]:
-    part = body.inertials[0]
-    out = [
-        *joint.position,
-        *(e for row in joint.rotation for e in row),
-        *joint.axis,
-        *joint.axis2,
-        joint.pitch,
-        joint.friction_speed,
-    ]
-    return [*out, *(x for w in PASSIVE for x in getattr(joint, w)), part.mass, *part.centre, *part.inertia]
+def _numbers(members: Sequence[tuple[Joint, Body]]) -> np.ndarray:
+    """One row of numbers for each body, in the order in which `_renumbered` takes them."""
+    joints, parts = [j for j, _ in members], [b.inertials[0] for _, b in members]
+    words = ("position", "rotation", "axis", "axis2", "pitch", "friction_speed", *PASSIVE)
+    columns = [[getattr(j, w) for j in joints] for w in words]
+    columns += [[getattr(p, w) for p in parts] for w in ("mass", "centre", "inertia")]
+    return np.hstack([np.array(c, float).reshape(len(members), -1) for c in columns])
 
 
 def _renumbered(joint: Joint, body: Body, values: list[Any]) -> tuple[Joint, Body]:

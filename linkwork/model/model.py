@@ -43,7 +43,11 @@ class Model:
         return joint
 
     def kind(self, i: int) -> Kind:
-        return KINDS[self.joint(i).kind]
+        return self._kinds[i - 1]
+
+    @cached_property
+    def _kinds(self) -> list[Kind]:
+        return [KINDS[joint.kind] for joint in self.joints[1:]]  # type: ignore[union-attr]
 
     def children(self, i: int) -> list[int]:
         return self._children[i]
@@ -82,17 +86,18 @@ class Model:
     def _slices(self, count: str) -> Iterator[slice]:
         at = 0
         yield slice(0, 0)
-        for i in self.tree:
-            n = getattr(self.kind(i), count)
+        sizes = {kind.name: getattr(kind, count) for kind in KINDS.values()}
+        for kind in self._kinds:
+            n = sizes[kind.name]
             yield slice(at, at + n)
             at += n
 
-    @property
+    @cached_property
     def independent(self) -> list[int]:
         """Joints whose coordinates are their own, i.e. not coupled to another joint's."""
         return [i for i in self.tree if self.joint(i).coupling is None]
 
-    @property
+    @cached_property
     def coupled(self) -> list[int]:
         return [i for i in self.tree if self.joint(i).coupling is not None]
 
@@ -106,35 +111,41 @@ class Model:
 
     @cached_property
     def q_names(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self._components("coordinates"))
+        return self._named("coordinates")[0]
 
     @cached_property
     def v_names(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self._components("speeds"))
+        return self._named("speeds")[0]
 
     @cached_property
     def q_units(self) -> tuple[str, ...]:
-        return tuple(unit for _, unit in self._components("coordinates"))
+        return self._named("coordinates")[1]
 
     @cached_property
     def v_units(self) -> tuple[str, ...]:
-        return tuple(unit for _, unit in self._components("speeds"))
+        return self._named("speeds")[1]
 
     @cached_property
     def tau_units(self) -> tuple[str, ...]:
         return tuple("N" if u == "m/s" else "N*m" for u in self.v_units)
 
-    def _components(self, which: str) -> Iterator[tuple[str, str]]:
+    def _named(self, which: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Names and units of all independent coordinates or speeds."""
+        names: list[str] = []
+        units: list[str] = []
         for i in self.independent:
-            for component, unit in getattr(self.kind(i), which):
-                yield (f"{self.joint(i).name}.{component}" if component else self.joint(i).name), unit
+            for component, unit in getattr(self._kinds[i - 1], which):
+                joint = self.joint(i).name
+                names.append(f"{joint}.{component}" if component else joint)
+                units.append(unit)
+        return tuple(names), tuple(units)
 
     @cached_property
     def neutral(self) -> tuple[float, ...]:
         """Coordinates at which every child frame coincides with its joint frame."""
         return tuple(e for i in self.independent for e in self.kind(i).neutral)
 
-    @property
+    @cached_property
     def is_moved(self) -> bool:
         """Does any joint follow a prescribed motion, so that the equations contain time?"""
         return any(self.joint(i).motion is not None for i in self.tree)

@@ -1,9 +1,21 @@
 """One mechanism described in two ways moves in one way: each joint kind against a chain of simpler joints."""
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 import pytest
-from mechanisms import named, random_inertial, random_joint, random_rotation, relative, rows, traced
+from mechanisms import (
+    named,
+    random_inertial,
+    random_joint,
+    random_mechanism,
+    random_rotation,
+    random_state,
+    relative,
+    rows,
+    traced,
+)
 from scipy.spatial.transform import Rotation
 
 import linkwork as lw
@@ -327,3 +339,43 @@ def test_a_prescribed_base_moves_its_mechanism_as_a_free_joint_driven_along_the_
 
         errors.append(relative(*traced(balance, moved, *shapes, (1,))(q, v, tau, t)))
     judge(figures, f"prescribed base = driven free joint, t = {t}", errors)
+
+
+# --- couplings ---
+def test_a_coupled_mechanism_is_the_uncoupled_one_on_the_line_of_its_couplings(figures):
+    """q_all = G q + c told by hand: poses, velocities, energy, M = Gᵀ M_all G, tau = Gᵀ tau_all."""
+    errors = []
+    for seed in range(20):
+        kinds = ("revolute", "continuous", "prismatic", "helical", "spherical", "fixed")
+        model = random_mechanism(seed, n=5, kinds=kinds, passive=True, coupled=True)
+        if not model.coupled:
+            continue
+        loose = replace(model, joints=(None, *(replace(j, coupling=None) for j in model.joints[1:])))
+        q, v, a = random_state(model, seed)
+        whole, G = np.zeros(loose.nq), np.zeros((loose.nv, model.nv))
+        for k, name in enumerate(loose.q_names):
+            if name in model.q_names:
+                whole[k] = q[model.q_names.index(name)]
+        for row, name in enumerate(loose.v_names):
+            if name in model.v_names:
+                G[row, model.v_names.index(name)] = 1
+        for j in (model.joint(i) for i in model.coupled):
+            c = j.coupling
+            whole[loose.q_names.index(j.name)] = c.ratio * q[model.q_names.index(c.leader)] + c.offset
+            G[loose.v_names.index(f"{j.name}.rate"), model.v_names.index(f"{c.leader}.rate")] = c.ratio
+        rates = G @ v
+
+        def both(formulation, one, other, model=model, loose=loose, **fixed):
+            pairs = ((model, one), (loose, other))
+            return [traced(formulation, m, *(np.shape(x) for x in given), **fixed)(*given) for m, given in pairs]
+
+        for k in range(5):
+            errors.append(relative(*both(lw.position, (q,), (whole,), frame=f"b{k}")))
+            errors.append(relative(*both(lw.velocity, (q, v), (whole, rates), frame=f"b{k}")))
+        errors.append(relative(*both(lw.energy, (q, v), (whole, rates))))
+        M, M_all = both(lw.crba, (q,), (whole,))
+        errors.append(relative(M.reshape(len(v), -1), G.T @ M_all.reshape(len(G), -1) @ G))
+        tau, tau_all = both(lw.rnea, (q, v, a), (whole, rates, G @ a))
+        errors.append(relative(tau, G.T @ tau_all))
+    assert len(errors) > 13 * 6
+    judge(figures, "coupled = uncoupled on the line", errors)
