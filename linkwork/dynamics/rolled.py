@@ -368,16 +368,9 @@ def _laid_out(
         if n in row:
             start[row[n] : row[n] + sizes[n]] = np.array(ca.DM(ca.evalf(_flat(n, x)))).ravel()
     first, table = groups.table()
-    integers = np.stack(
-        [
-            groups.of,
-            model.parent[1:],
-            [s.start for s in model.q_slices[1:]],
-            [s.start for s in model.v_slices[1:]],
-            first,
-        ],
-        axis=1,
-    )
+    kinds = [model.kind(i) for i in model.tree]
+    offsets = [np.cumsum(n) - n for n in (np.array([k.nq for k in kinds], int), np.array([k.nv for k in kinds], int))]
+    integers = np.stack([np.array(groups.of, int), np.array(model.parent[1:], int), *offsets, first], axis=1)
     zeroed = tuple(
         (
             min((row[n] for n in dict(s.passes) if n in row), default=0),
