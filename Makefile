@@ -23,10 +23,10 @@ demo: .venv/plot.stamp
 	@$(BIN)/linkwork demo --out out
 
 test: lint
-	@$(BIN)/python -m pytest -q -m "not slow"
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow"
 
 test-all: lint
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 bench: .venv/test.stamp
 	@$(BIN)/python -m bench.run --readme

@@ -24,6 +24,7 @@ from linkwork.dynamics.long import LONG
 from linkwork.errors import RunError, nearest
 from linkwork.model.model import Model
 from linkwork.model.start import expanded
+from linkwork.model.units import quantity
 from linkwork.result import Series
 from linkwork.simulation import motion as numbers
 from linkwork.simulation.run import rhs_callable
@@ -224,7 +225,7 @@ class System:
                     else f"declare it: model.replace(parameters=['{name}'])"
                 )
                 raise RunError(f"'{name}' is not a declared parameter of '{self.model.name}'", fix=fix)
-        columns = {k: np.asarray(given.get(k, self.trace.defaults[k]), float) for k in names}
+        columns = {k: _number(given.get(k, self.trace.defaults[k]), k) for k in names}
         counts = {c.shape[0] for c in columns.values() if c.ndim}
         if len(counts) > 1:
             raise RunError(
@@ -293,6 +294,13 @@ class System:
         }
         values = value.get(name, kinetic + spring + gravity)
         return Series(name, values.reshape(samples, times), (), ("J",))
+
+
+def _number(value: Any, name: str) -> np.ndarray:
+    """A parameter's value or values; text with a unit is taken in SI."""
+    if isinstance(value, str):
+        value = quantity(value, None, None, f"parameter '{name}'")
+    return np.asarray(value, float)
 
 
 def _worst(lengths: np.ndarray) -> float:

@@ -48,12 +48,13 @@ class Equations:
                 f"'{self.name}' runs in loops over {len(self.rolled.bodies)} bodies; there is no one graph of it",
                 fix="equations(…, unroll=True) makes one, at the price of a long build",
             )
+        names = identifiers(p.name for p in (*self.inputs, *self.outputs))
         return ca.Function(
             identifier(self.name),
             list(self.symbols),
             list(self.expressions),
-            identifiers(p.name for p in self.inputs),
-            identifiers(p.name for p in self.outputs),
+            names[: len(self.inputs)],
+            names[len(self.inputs) :],
             {"cse": True},
         )
 

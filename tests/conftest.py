@@ -15,6 +15,18 @@ def figures():
     return note
 
 
+def pytest_sessionfinish(session):
+    """A worker of a run on several processors hands its tables to the one that prints."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["tables"] = TABLES
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    for title, rows in getattr(node, "workeroutput", {}).get("tables", {}).items():
+        TABLES.setdefault(title, {}).update(rows)
+
+
 def pytest_terminal_summary(terminalreporter):
     for title, rows in TABLES.items():
         columns = list(dict.fromkeys(c for row in rows.values() for c in row))

@@ -130,9 +130,7 @@ def test_printing_tells_what_there_is(one: Result, many: Result) -> None:
 
 
 def test_provenance_holds_versions_and_no_place_on_a_machine() -> None:
-    said = provenance(
-        "/home/someone/models/arm.yaml", "dopri5", rtol=np.float64(1e-9), log=Path("/tmp/x/run.log")
-    )
+    said = provenance("/home/someone/models/arm.yaml", "dopri5", rtol=np.float64(1e-9), log=Path("/tmp/x/run.log"))
     assert said["model"] == "arm.yaml" and said["log"] == "run.log" and "numpy" in said["versions"]
     assert said["rtol"] == 1e-9 and type(said["rtol"]) is float
     said = Result(np.zeros(1), {}, Statuses.finished(1, 0.0), {"model": r"C:\models\arm.yaml"}).provenance

@@ -11,6 +11,7 @@ import numpy as np
 
 from linkwork.commands import tell
 from linkwork.errors import Place
+from linkwork.model import check as checking
 from linkwork.model.check import inertia_fault, moments
 from linkwork.model.describe import Body, Inertial, Joint
 from linkwork.model.model import Model
@@ -79,15 +80,9 @@ def notes(model: Model) -> list[dict[str, Any]]:
 
 def unmoved(model: Model) -> list[dict[str, Any]]:
     """Joints that move no mass: such a model can be read, but what it does is not defined."""
-    heavy = [bool(mass(body)) for body in model.bodies]
-    for i in reversed(model.tree):
-        heavy[model.parent[i]] |= heavy[i]
     found = []
-    for i in model.independent:
-        joint = model.joint(i)
-        if model.kind(i).nv and not heavy[i] and not all(float(x) for x in joint.armature):
-            what = f"joint '{joint.name}' moves no mass, so its acceleration is not defined"
-            found.append(_fault(what, joint))
+    for joint in map(model.joint, checking.unmoved(model)):
+        found.append(_fault(f"joint '{joint.name}' moves no mass, so its acceleration is not defined", joint))
     if not found and 0 < model.nv <= LARGEST:
         found += _singular(model)
     return found

@@ -22,6 +22,7 @@ import casadi as ca
 
 from linkwork.dynamics.formulation import returns
 from linkwork.dynamics.sweeps import Link, Results, Sweep, links, run
+from linkwork.model.check import check_moves_mass
 from linkwork.model.model import Model
 from linkwork.model.reframe import simplest
 from linkwork.spatial import SX, cross, eliminate, gyroscopic, solve_symmetric, spin, vector, zeros
@@ -84,6 +85,7 @@ def aba(model: Model, q: SX, v: SX, tau: SX, f_ext: SX | None = None, t: SX | No
         from linkwork.dynamics.crba import forward
 
         return forward(model, q, v, tau, f_ext, t)
+    check_moves_mass(model)
     given = {"tau": tau}
     if f_ext is None:
         model = simplest(model)

@@ -16,6 +16,7 @@ from linkwork.dynamics.coupling import expand, expansion
 from linkwork.dynamics.formulation import returns
 from linkwork.dynamics.rnea import rnea
 from linkwork.dynamics.sweeps import Link, Results, Sweep, links, run
+from linkwork.model.check import check_moves_mass
 from linkwork.model.model import Model
 from linkwork.model.reframe import simplest
 from linkwork.spatial import SX, zeros
@@ -56,6 +57,7 @@ def crba(model: Model, q: SX) -> SX:
 @returns("v_dot")
 def forward(model: Model, q: SX, v: SX, tau: SX, f_ext: SX | None = None, t: SX | None = None) -> SX:
     """Joint accelerations from M v_dot = tau − h, M factorised along the tree. The same answer as `aba`."""
+    check_moves_mass(model)
     h = rnea(model, q, v, SX(model.nv, 1), f_ext, t)
     return solve_branches(crba(model, q), tau - h)
 

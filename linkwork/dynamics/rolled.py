@@ -16,6 +16,7 @@ import numpy as np
 
 from linkwork.dynamics.sweeps import SYMMETRIC, Link, Results, Sweep, body_inertia, link
 from linkwork.errors import ModelError
+from linkwork.model.check import check_moves_mass
 from linkwork.model.describe import Body, Inertial, Joint
 from linkwork.model.joints import KINDS
 from linkwork.model.model import Model
@@ -136,6 +137,8 @@ def rolled(
     An output "root" is a sum that has reached the world.
     """
     _refuse(model)
+    if "v_dot" in outputs:
+        check_moves_mass(model)
     groups = _Groups(model)
     shapes: list[dict[str, tuple[int, int]]] = [{} for _ in groups.examples]
     root_shapes = {k: tuple(x.shape) for k, x in root.items()}

@@ -146,3 +146,30 @@ def _check_freedoms(joint: Joint, what: str, where: Place | None) -> None:
         if low > high:
             text = f"lower limit {low:g} of {what} is above its upper limit {high:g}"
             raise ModelError(text, where=where, fix="swap them")
+
+
+def unmoved(model: Model) -> list[int]:
+    """Joints that move no mass: a model may have them, but no formulation can say how they accelerate."""
+    heavy = [any(not _is_zero(x) for p in body.inertials for x in (p.mass, *p.inertia)) for body in model.bodies]
+    for i in reversed(model.tree):
+        heavy[model.parent[i]] |= heavy[i]
+    return [
+        i
+        for i in model.independent
+        if model.kind(i).nv and not heavy[i] and any(_is_zero(x) for x in model.joint(i).armature)
+    ]
+
+
+def check_moves_mass(model: Model) -> None:
+    """Raise ModelError for the first joint that moves no mass."""
+    for i in unmoved(model):
+        joint = model.joint(i)
+        raise ModelError(
+            f"joint '{joint.name}' moves no mass, so its acceleration is not defined",
+            where=joint.source,
+            fix=f"give body '{joint.child}' (or what it carries) a mass, or weld it with a fixed joint",
+        )
+
+
+def _is_zero(x: Any) -> bool:
+    return isinstance(x, (int, float)) and x == 0

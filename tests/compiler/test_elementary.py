@@ -68,9 +68,7 @@ class Compiled:
         padded = -(-size // lanes) * lanes
         arrays = np.full((4, padded), 0.5)
         arrays[: len(arguments), :size] = arguments
-        run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64)(
-            self.tracker[f"run.{name}.{lanes}"]
-        )
+        run = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64)(self.tracker[f"run.{name}.{lanes}"])
         run(*[a.ctypes.data for a in arrays], padded // lanes)
         return [arrays[2, :size], arrays[3, :size]] if name == "sincos" else [arrays[2, :size]]
 
@@ -125,9 +123,7 @@ def around_one(rng: np.random.Generator) -> np.ndarray:
 
 def points(name: str, rng: np.random.Generator) -> list[np.ndarray]:
     u = rng.uniform
-    unit = np.concatenate(
-        [u(-1, 1, 1000), powers(rng, -320, 0), (1 - 10 ** u(-16, 0, 500)) * rng.choice([-1, 1], 500)]
-    )
+    unit = np.concatenate([u(-1, 1, 1000), powers(rng, -320, 0), (1 - 10 ** u(-16, 0, 500)) * rng.choice([-1, 1], 500)])
     middle = np.concatenate([u(-3, 3, 1000), powers(rng, -320, 2.85, 800), u(-708, 708, 500)])
     wide = np.concatenate([powers(rng, -320, 308, 800), u(-4, 4, 1000)])
     sets: dict[str, Callable[[], list[np.ndarray]]] = {
@@ -146,9 +142,7 @@ def points(name: str, rng: np.random.Generator) -> list[np.ndarray]:
         "asinh": lambda: [wide],
         "pow": lambda: [
             np.concatenate([np.abs(powers(rng, -3, 3)), around_one(rng), powers(rng, -3, 3), u(0.1, 9, 500)]),
-            np.concatenate(
-                [u(-90, 90, 500), powers(rng, 0, 2), np.floor(u(-20, 20, 500)), powers(rng, -9, 2)]
-            ),
+            np.concatenate([u(-90, 90, 500), powers(rng, 0, 2), np.floor(u(-20, 20, 500)), powers(rng, -9, 2)]),
         ],
     }
     if arity(name) == 2 and name != "pow":
@@ -167,14 +161,11 @@ def test_accuracy(run: Compiled, name: str) -> None:
     arguments = points(name, np.random.default_rng(7))
     with mp.workprec(BITS if name in ("sincos", "tan", "atan2", "hypot") else 200):
         exact = [
-            [f(*map(mp.mpf, x)) for x in zip(*(a.tolist() for a in arguments), strict=True)]
-            for f in references(name)
+            [f(*map(mp.mpf, x)) for x in zip(*(a.tolist() for a in arguments), strict=True)] for f in references(name)
         ]
         with np.errstate(over="ignore"):
             worst[name] = max(error(g, e) for g, e in zip(run(name, 8, *arguments), exact, strict=True))
-    assert worst[name] < {"sincos": 1.25, "acosh": 2.0, "erfinv": 2.0, "sinh": 1.5, "erfc": 3.0}.get(
-        name, 1.1
-    )
+    assert worst[name] < {"sincos": 1.25, "acosh": 2.0, "erfinv": 2.0, "sinh": 1.5, "erfc": 3.0}.get(name, 1.1)
 
 
 @pytest.mark.parametrize("limit", [1.0, 100.0, 1e5])
@@ -280,9 +271,7 @@ def test_bits_depend_on_no_other_lane(run: Compiled, name: str) -> None:
     expected = run(name, 1, *arguments)
     for lanes in LANES[1:]:
         for shift in range(lanes):
-            for got, e in zip(
-                run(name, lanes, *(np.roll(a, shift) for a in arguments)), expected, strict=True
-            ):
+            for got, e in zip(run(name, lanes, *(np.roll(a, shift) for a in arguments)), expected, strict=True):
                 back = np.roll(got, -shift)
                 number = ~np.isnan(e)
                 assert np.array_equal(np.isnan(back), ~number)

@@ -18,9 +18,7 @@ def example(n: int = 7) -> ca.Function:
     """A vector, a number and a matrix in; a vector, a matrix and a number out."""
     q, mass, m = ca.SX.sym("q", n), ca.SX.sym("mass"), ca.SX.sym("m", 2, 3)
     y = ca.sin(q) * mass + ca.cumsum(q) * m[0, 2] / (2 + m[1, 0] ** 2)
-    return ca.Function(
-        "e", [q, mass, m], [y, m.T * mass + q[0], ca.sumsqr(q)], ["q", "mass", "m"], ["y", "w", "s"]
-    )
+    return ca.Function("e", [q, mass, m], [y, m.T * mass + q[0], ca.sumsqr(q)], ["q", "mass", "m"], ["y", "w", "s"])
 
 
 @pytest.fixture(scope="module")
@@ -146,9 +144,7 @@ def test_arrays_of_any_layout_and_kind_of_number(kernel, data):
     turned = np.ascontiguousarray(data["m"].swapaxes(1, 2)).swapaxes(1, 2)
     assert (kernel(q=data["q"], mass=data["mass"], m=turned).w == expected.w).all()
     whole = np.arange(14).reshape(2, 7)
-    assert (
-        kernel(q=whole, mass=1, m=data["m"][0]).y == kernel(q=whole * 1.0, mass=1.0, m=data["m"][0]).y
-    ).all()
+    assert (kernel(q=whole, mass=1, m=data["m"][0]).y == kernel(q=whole * 1.0, mass=1.0, m=data["m"][0]).y).all()
     assert kernel(q=np.zeros((0, 7)), mass=1.0, m=data["m"][0]).w.shape == (0, 3, 2)
 
 

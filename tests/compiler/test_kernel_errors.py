@@ -14,9 +14,7 @@ def example(n: int = 7) -> ca.Function:
     """A vector, a number and a matrix in; a vector, a matrix and a number out."""
     q, mass, m = ca.SX.sym("q", n), ca.SX.sym("mass"), ca.SX.sym("m", 2, 3)
     y = ca.sin(q) * mass + ca.cumsum(q) * m[0, 2] / (2 + m[1, 0] ** 2)
-    return ca.Function(
-        "e", [q, mass, m], [y, m.T * mass + q[0], ca.sumsqr(q)], ["q", "mass", "m"], ["y", "w", "s"]
-    )
+    return ca.Function("e", [q, mass, m], [y, m.T * mass + q[0], ca.sumsqr(q)], ["q", "mass", "m"], ["y", "w", "s"])
 
 
 @pytest.fixture(scope="module")

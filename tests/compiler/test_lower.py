@@ -168,9 +168,7 @@ def test_random_graphs_agree_with_casadi(seed):
         assert results[lanes].m.tobytes() == results[8].m.tobytes()
 
 
-def on_blocks(
-    fn: ca.Function, lanes: int, inputs: list[np.ndarray], **options
-) -> tuple[list[np.ndarray], int]:
+def on_blocks(fn: ca.Function, lanes: int, inputs: list[np.ndarray], **options) -> tuple[list[np.ndarray], int]:
     """Run a lowered function once on `[row][lane]` arrays."""
     lowered = lower(fn, "fn", lanes, **options)
     rows_in = tuple(fn.numel_in(k) for k in range(fn.n_in()))
@@ -235,9 +233,7 @@ def test_sparse_inputs_have_dense_rows():
 
 def test_products_used_once_are_fused_and_rounded_once():
     a, b, c, d = (ca.SX.sym(n) for n in "abcd")
-    fn = ca.Function(
-        "f", [a, b, c, d], [a * b + c, c - a * d, b * d - c, a * c + b * b], [*"abcd"], [*"wxyz"]
-    )
+    fn = ca.Function("f", [a, b, c, d], [a * b + c, c - a * d, b * d - c, a * c + b * b], [*"abcd"], [*"wxyz"])
     values = np.random.default_rng(3).normal(size=(4, 50))
     result = compile_function(fn, cache=False)(**dict(zip("abcd", values, strict=True)))
     for k, (p, q, r, s) in enumerate(values.T):
@@ -289,9 +285,7 @@ def test_what_cannot_be_compiled_is_refused_by_name():
 
 def test_all_scalar_operations_of_casadi_are_known_or_refused():
     tape = import_module("linkwork.compiler.tape")
-    scalar = {
-        name for name in dir(ca) if name.startswith("OP_") and ca.OP_ASSIGN <= getattr(ca, name) < ca.OP_CONST
-    }
+    scalar = {name for name in dir(ca) if name.startswith("OP_") and ca.OP_ASSIGN <= getattr(ca, name) < ca.OP_CONST}
     scalar |= {"OP_ERFINV", "OP_LIFT", "OP_LOG1P", "OP_EXPM1", "OP_HYPOT", "OP_REMAINDER"}
     handled = {*tape.OPERATIONS, *tape._COPIES}
     assert {name for name in scalar if getattr(ca, name) not in handled} == set()

@@ -9,9 +9,7 @@ from linkwork.result import Code, Result, Series, Statuses, assess, provenance
 RATE, DAMPING = np.array([3.0, 5.0]), np.array([0.25, 0.4])
 
 
-def oscillator(
-    samples: int = 1, times: int = 201, *, diverged: tuple[int, ...] = (), model: str = "arm"
-) -> Result:
+def oscillator(samples: int = 1, times: int = 201, *, diverged: tuple[int, ...] = (), model: str = "arm") -> Result:
     single = samples == 1
     t = np.linspace(0, 10, times)
     rng = np.random.default_rng(4)

@@ -133,9 +133,7 @@ def test_quantiles_in_pieces_are_those_of_the_whole() -> None:
 
 def test_a_hundred_thousand_samples_can_be_drawn(tmp_path: Path) -> None:
     values = np.random.default_rng(1).normal(size=(100_000, 40, 1))
-    run = Result(
-        np.arange(40.0), {"q": Series("q", values, ("a",), ("rad",))}, Statuses.finished(100_000, 39.0)
-    )
+    run = Result(np.arange(40.0), {"q": Series("q", values, ("a",), ("rad",))}, Statuses.finished(100_000, 39.0))
     plot(run, path=tmp_path / "a.png")
 
 

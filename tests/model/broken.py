@@ -224,7 +224,10 @@ URDF_CASES: list[Case] = [
         ("limits reversed", urdf(A + B, AB.replace('lower="-1"', 'lower="2"')), "above its upper limit"),
         (
             "mimic of a joint without freedom",
-            urdf(A + B + link("c"), joint("ab", "a", "b", kind="fixed") + joint("bc", "b", "c", inside='<mimic joint="ab"/>')),
+            urdf(
+                A + B + link("c"),
+                joint("ab", "a", "b", kind="fixed") + joint("bc", "b", "c", inside='<mimic joint="ab"/>'),
+            ),
             "has 0 freedoms",
         ),
         ("mimic itself", urdf(A + B, joint("ab", "a", "b", inside='<mimic joint="ab"/>')), "follows itself"),
@@ -232,7 +235,8 @@ URDF_CASES: list[Case] = [
             "mimic ring",
             urdf(
                 A + B + link("c"),
-                joint("ab", "a", "b", inside='<mimic joint="bc"/>') + joint("bc", "b", "c", inside='<mimic joint="ab"/>'),
+                joint("ab", "a", "b", inside='<mimic joint="bc"/>')
+                + joint("bc", "b", "c", inside='<mimic joint="ab"/>'),
             ),
             "follows itself",
         ),
