@@ -12,6 +12,7 @@ import pytest
 
 import linkwork as lw
 from linkwork import cli
+from linkwork.commands import looking
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 ARM, GOVERNOR = str(EXAMPLES / "arm.yaml"), str(EXAMPLES / "governor.yaml")
@@ -199,3 +200,16 @@ def test_benches_are_told_to_be_in_the_repository(run, monkeypatch, tmp_path):
     monkeypatch.setattr(lw, "__file__", str(tmp_path / "site" / "linkwork" / "__init__.py"))
     code, _, err = run("bench")
     assert code == 1 and "part of the repository" in err
+
+
+def test_check_fails_on_an_inertia_no_solid_can_have_but_the_file_is_read(tmp_path, capsys):
+    inertia = '<inertia ixx="1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/>'
+    body = f'<link name="b"><inertial><mass value="1"/>{inertia}</inertial></link>'
+    joint = '<joint name="j" type="continuous"><parent link="a"/><child link="b"/></joint>'
+    file = tmp_path / "odd.urdf"
+    file.write_text(f'<robot name="r"><link name="a"/>\n{body}\n{joint}</robot>')
+    assert lw.read(file).nv == 1
+    assert looking.check(str(file), {}, False) == 1
+    out = capsys.readouterr().out
+    assert "odd.urdf:2: inertia of body 'b' breaks the triangle inequality" in out
+    assert "fix:" in out

@@ -23,7 +23,8 @@ SINGULAR = 1e-13  # smallest eigenvalue of the mass matrix, its diagonal being 1
 
 def check(file: str, options: dict[str, Any], as_json: bool) -> int:
     model = read(file, **options)
-    faults = unmoved(model)
+    stuck, odd = unmoved(model), impossible(model)
+    faults = stuck + odd
     found = {**summary(model, file), "ok": not faults, "faults": faults, "notes": notes(model)}
     if as_json:
         tell.as_json(found)
@@ -38,7 +39,16 @@ def check(file: str, options: dict[str, Any], as_json: bool) -> int:
     for title, key in (("fault", "faults"), ("note", "notes")):
         for note in found[key]:
             print(f"{title:<12}{note['where'] + ': ' if note['where'] else ''}{note['text']}")
-    print(f"{'not ok' if faults else 'ok':<12}{file} {'cannot' if faults else 'can'} be simulated")
+            if "fix" in note:
+                print(f"{'  fix:':<12}{note['fix']}")
+    verdict = (
+        "cannot be simulated"
+        if stuck
+        else "can be simulated, as a body that cannot exist"
+        if odd
+        else "can be simulated"
+    )
+    print(f"{'not ok' if faults else 'ok':<12}{file} {verdict}")
     return 1 if faults else 0
 
 
@@ -85,6 +95,24 @@ def unmoved(model: Model) -> list[dict[str, Any]]:
         found.append(_fault(f"joint '{joint.name}' moves no mass, so its acceleration is not defined", joint))
     if not found and 0 < model.nv <= LARGEST:
         found += _singular(model)
+    return found
+
+
+def impossible(model: Model) -> list[dict[str, Any]]:
+    """Inertias that no solid can have; a URDF with such is read all the same, since the wild is full of them."""
+    found = []
+    for body in model.bodies:
+        for part in body.inertials:
+            if fault := inertia_fault(part):
+                where = part.source or body.source
+                found.append(
+                    {
+                        "text": f"inertia of body '{body.name}' {fault[0]}",
+                        "where": _short(where),
+                        "line": where.line if where else None,
+                        "fix": fault[1],
+                    }
+                )
     return found
 
 
