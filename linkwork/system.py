@@ -259,7 +259,7 @@ def rolled_function(
     """Sweeps as a function of arguments: one for each name, or at `places`: name → (argument, first row)."""
     where = {n: (*(places or {}).get(n, (n, 0)), by) for n, by in data.by.items()}
     return RolledFunction(
-        data.name, tuple(inputs.items()), tuple(outputs.items()), where, data.steps, data.inward, data.zeroed,
+        data.name, tuple(inputs.items()), tuple(outputs.items()), where, data.steps, data.inward,
         data.record, data.root, dict(data.kept), data.bodies, data.table,
     )  # fmt: skip
 

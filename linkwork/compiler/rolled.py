@@ -38,7 +38,6 @@ class RolledFunction:
     places: dict[str, tuple[str, int, str]]
     steps: tuple[tuple[Any, ...], ...]
     inward: tuple[bool, ...]
-    zeroed: tuple[tuple[int, int], ...]
     record: int
     root: np.ndarray
     kept: dict[str, tuple[int, int]]
@@ -55,7 +54,6 @@ class RolledFunction:
             sorted(self.places.items()),
             sorted(self.kept.items()),
             self.inward,
-            self.zeroed,
             self.record,
             len(self.bodies),
         ]
@@ -180,8 +178,6 @@ class RolledFunction:
     def _visits(self, records: np.ndarray) -> Iterator[tuple[int, int]]:
         order = range(1, len(self.bodies) + 1)
         for s, inward in enumerate(self.inward):
-            first, rows = self.zeroed[s]
-            records[:, first : first + rows] = 0.0
             yield from ((s, i) for i in (reversed(order) if inward else order))
 
 
@@ -219,8 +215,6 @@ class _Writer:
         self.lines.append(f"  %spare = getelementptr i8, ptr %w, i64 {self.f.scratch() * self.row}")
         self._copy_root()
         for s in range(len(self.f.steps)):
-            if self.f.zeroed[s][1] and not self._cleared_before(s):
-                self._clear(s, *self.f.zeroed[s])
             self._sweep(s)
         self._copy_kept()
         body = "\n".join(self.lines)
@@ -270,23 +264,6 @@ class _Writer:
                 target = self.define(f"getelementptr i8, ptr {self.pointer[argument]}, i64 {(start + k) * self.row}")
                 self.lines.append(f"  store {self.type} {value}, ptr {target}, align {self.row}")
 
-    def _cleared_before(self, s: int) -> bool:
-        """Whether the sweep before, on its way outwards, clears what this one sums up: one pass over memory less."""
-        return s > 0 and not self.f.inward[s - 1]
-
-    def _zero(self, base: str, first: int, rows: int) -> None:
-        for k in range(first, first + rows):
-            at = self.define(f"getelementptr i8, ptr {base}, i64 {k * self.row}")
-            self.lines.append(f"  store {self.type} zeroinitializer, ptr {at}, align {self.row}")
-
-    def _clear(self, s: int, first: int, rows: int) -> None:
-        label, count = f"clear{s}", len(self.f.bodies) + 1
-        self._loop(label, self.block, count)
-        far = self.define(f"mul nuw nsw i64 %{label}.k, {self.record}")
-        self._zero(self.define(f"getelementptr i8, ptr %w, i64 {far}"), first, rows)
-        self._end(label, count)
-        self.block = f"{label}.done"
-
     def _sweep(self, s: int) -> None:
         label, count = f"sweep{s}", len(self.f.bodies)
         groups = [g for g in range(len(self.f.steps[s])) if (s, g) in self.steps]
@@ -300,8 +277,6 @@ class _Writer:
         number = self.define(f"add nuw nsw i64 {k}, 1")
         at = {"q": self._rows(at_q), "v": self._rows(at_v)}
         base = {"own": self._of_record(number), "parent": self._of_record(parent)}
-        if s + 1 < len(self.f.steps) and self._cleared_before(s + 1):
-            self._zero(base["own"], *self.f.zeroed[s + 1])
         base["table"] = self.define(f"getelementptr i8, ptr %table, i64 {self._rows(first)}")
         if len(self.f.steps[s]) == 1 == len(groups):
             self._call(s, groups[0], base, at)

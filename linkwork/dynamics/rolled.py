@@ -1,7 +1,8 @@
 """Sweeps for long mechanisms: each step traced once per group of like bodies, to be called in a loop over tables.
 
-Bodies are alike when their joints are of one kind and their axes and placements have the same structure. Numbers that
-all bodies of a group share are folded into its step; the others stand in a table, one row a body. What a body hands to
+Bodies are alike when their joints are of one kind, their axes and placements have the same structure, and they stand
+alike among their kin: a tip sums up nothing, and the child visited first writes what the others add to. Numbers that all
+bodies of a group share are folded into its step; the others stand in a table, one row a body. What a body hands to
 later sweeps, to its children or to its parent lies in its record, a column of rows.
 """
 
@@ -9,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -20,7 +22,7 @@ from linkwork.model.check import check_moves_mass
 from linkwork.model.describe import Body, Inertial, Joint
 from linkwork.model.joints import KINDS
 from linkwork.model.model import Model
-from linkwork.spatial import SX
+from linkwork.spatial import SX, zeros
 
 Place = tuple[
     str, int
@@ -43,7 +45,7 @@ class Rolled:
 
     by                names of what comes in and goes out per joint → "q" or "v", the offset it is taken at, or "root"
     steps[s][g]       the step of sweep s for group g
-    inward[s]         direction; zeroed[s]: rows of every record to clear before it
+    inward[s]         direction
     record, root      rows of a record; the world's record
     kept              what the world's record holds in the end and goes out: name → first row, rows
     bodies            (bodies, 5) integers: group, parent, offset in q, offset in v, first number in `table`
@@ -53,7 +55,6 @@ class Rolled:
     by: Mapping[str, str]
     steps: tuple[tuple[Step, ...], ...]
     inward: tuple[bool, ...]
-    zeroed: tuple[tuple[int, int], ...]
     record: int
     root: np.ndarray
     kept: Mapping[str, tuple[int, int]]
@@ -189,12 +190,17 @@ def _trace(
     own = _Own(**b.__dict__, _record=record, joint=joint, kind=kind)
     for known in shapes:
         own.__dict__.pop(known, None)
-    other = _Reader(dict(sweep.passes) if sweep.direction == "inward" else {**root, **shapes})
+    sums = dict(sweep.passes)
+    if sweep.direction == "inward" and groups.kin[g].tip:
+        other, read = SimpleNamespace(**{n: zeros(*shape) for n, shape in sums.items()}), {}
+    else:
+        other = _Reader(sums if sweep.direction == "inward" else {**root, **shapes})
+        read = other._read
     results = dict(sweep.step(own, other))
     if s == 0:
         moving = _moving(b.X.turn)
         results["turn"] = ca.vertcat(*moving) if moving else SX(0, 1)
-    return _Traced(g, s, {**symbols, "table": table}, record._read, other._read, results)
+    return _Traced(g, s, {**symbols, "table": table}, record._read, read, results)
 
 
 def _moving(R: SX) -> list[SX]:
@@ -226,6 +232,11 @@ def _again(R: SX, record: _Reader) -> SX:
     return out
 
 
+class _Kin(NamedTuple):
+    tip: bool  # has no children, so its sums are zero
+    first: bool  # writes its parent's sums; its brothers add to them
+
+
 class _Groups:
     """Bodies sorted by structure; numbers shared within a group, numbers in the table."""
 
@@ -234,14 +245,18 @@ class _Groups:
         alike: dict[tuple, int] = {}  # the fields themselves → group, so that a structure is looked at once
         members: list[list[tuple[Joint, Body]]] = []
         self.of: list[int] = []
+        self.kin: list[_Kin] = []
+        last = {p: i for i, p in enumerate(model.parent)}  # the child that is visited first on the way inwards
         for i in model.tree:
             joint, body = model.joint(i), _one_part(model.bodies[i])
-            fields = (joint.kind, joint.axis, joint.rotation, *(getattr(joint, w) for w in PASSIVE))
+            kin = i not in last, last[model.parent[i]] == i
+            fields = (*kin, joint.kind, joint.axis, joint.rotation, *(getattr(joint, w) for w in PASSIVE))
             g = alike.get(fields)
             if g is None:
-                g = alike[fields] = keys.setdefault(_structure(joint), len(keys))
+                g = alike[fields] = keys.setdefault((kin, _structure(joint)), len(keys))
                 if g == len(members):
                     members.append([])
+                    self.kin.append(_Kin(*kin))
             self.of.append(g)
             members[g].append((joint, body))
         self.examples = [m[0] for m in members]
@@ -353,7 +368,9 @@ def _laid_out(
         outs: list[tuple[SX, Place]] = []
         for n, x in t.results.items():
             flat = _flat(n, x)
-            if n in passes and n in row:
+            if n in passes and n in row and groups.kin[t.group].first:
+                outs.append((flat, ("parent", row[n])))
+            elif n in passes and n in row:
                 above = SX.sym(f"{n}_above", flat.numel())
                 ins.append((above, ("parent", row[n])))
                 outs.append((above + flat, ("parent", row[n])))
@@ -374,19 +391,11 @@ def _laid_out(
     kinds = [model.kind(i) for i in model.tree]
     offsets = [np.cumsum(n) - n for n in (np.array([k.nq for k in kinds], int), np.array([k.nv for k in kinds], int))]
     integers = np.stack([np.array(groups.of, int), np.array(model.parent[1:], int), *offsets, first], axis=1)
-    zeroed = tuple(
-        (
-            min((row[n] for n in dict(s.passes) if n in row), default=0),
-            sum(sizes[n] for n in dict(s.passes) if n in row),
-        )
-        for s in sweeps
-    )
     return Rolled(
         name,
         {**inputs, **outputs},
         tuple(tuple(made(t) for t in traced[s * count : (s + 1) * count]) for s in range(len(sweeps))),
         tuple(s.direction == "inward" for s in sweeps),
-        zeroed,
         record,
         start,
         {n: (row[n], sizes[n]) for n, by in outputs.items() if by == "root"},
