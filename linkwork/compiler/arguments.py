@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import RunError, nearest
 from .ports import FLOAT, Outputs, Port, dense, fitted
-from .running import address
+from .running import address, fresh
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,15 @@ class Signature:
     def names(self) -> frozenset[str]:
         return frozenset(port.name for port in self.inputs)
 
+    @cached_property
+    def inner(self) -> tuple[int, ...]:
+        """The dimensions of one sample of each input."""
+        return tuple(len(port.sample) for port in self.inputs)
+
     def check_names(self, given: Mapping[str, Any]) -> None:
         """Refuse inputs the kernel has not got, and calls that leave out one without a default."""
+        if given.keys() == self.names:
+            return
         for name in given:
             if name not in self.names:
                 raise RunError(f"there is no input '{name}'; {nearest(name, [p.name for p in self.inputs])}")
@@ -51,7 +58,7 @@ class Signature:
         """New arrays for the outputs, or those the caller gave, checked."""
         head = () if samples is None else (samples,)
         if out is None:
-            return [np.empty((*head, *port.sample)) for port in self.outputs]
+            return [fresh((*head, *port.sample)) for port in self.outputs]
         found = self.chosen(out)
         for port, array in zip(self.outputs, found, strict=True):
             shape = (*head, *port.sample)
@@ -66,6 +73,8 @@ class Signature:
 
     def chosen(self, named: Any) -> list[np.ndarray]:
         """Arrays for the outputs in order, from one array or a mapping by name."""
+        if type(named) is np.ndarray and len(self.outputs) == 1:
+            return [named]
         names = [port.name for port in self.outputs]
         if not isinstance(named, Mapping):
             if len(names) == 1:
@@ -79,6 +88,13 @@ class Signature:
                 raise RunError(f"output '{name}' is missing", fix=f"give one array for each of {', '.join(names)}")
         return [named[name] for name in names]
 
+    def refuse_overlap(self, results: Sequence[np.ndarray], arrays: Collection[np.ndarray]) -> None:
+        """Refuse an output that may share memory with an input."""
+        for port, result in zip(self.outputs, results, strict=True):
+            for array in arrays:
+                if np.may_share_memory(result, array):
+                    raise RunError(f"output '{port.name}' overlaps an input", fix="give it memory of its own")
+
     def answer(self, results: Sequence[np.ndarray]) -> Any:
         """What a call returns: the one array, or all by name."""
         if len(results) == 1:
@@ -86,14 +102,14 @@ class Signature:
         return Outputs(dict(zip((port.name for port in self.outputs), results, strict=True)))
 
 
-def places(inputs: Sequence[np.ndarray], inner: Iterable[int], outputs: Sequence[np.ndarray]) -> list[int]:
-    """Address and stride of every array; `inner` counts the dimensions of one sample of each input.
+def places(signature: Signature, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> list[int]:
+    """Address and stride of every array.
 
     An input without batch has the stride 0. An output always moves: one sample alone is at index 0.
     """
     words: list[int] = []
-    for array, dimensions in zip(inputs, inner, strict=True):
-        words += (address(array), array.strides[0] if array.ndim > dimensions else 0)
+    for array, inner in zip(inputs, signature.inner, strict=True):
+        words += (address(array), array.strides[0] if array.ndim > inner else 0)
     for array in outputs:
         words += (address(array), array.strides[0] if array.ndim else 0)
     return words
@@ -110,6 +126,9 @@ def one_count(counts: Mapping[str, int], what: str) -> int | None:
     """The number of samples that all batched inputs agree on, None if there are no batched ones."""
     if not counts:
         return None
+    different = set(counts.values())
+    if len(different) == 1:
+        return different.pop()
     (first, number), *others = counts.items()
     for name, other in others:
         if other != number:

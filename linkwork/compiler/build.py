@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from time import perf_counter
@@ -79,8 +79,8 @@ def build(fn: Graph, name: str, lanes: int, use_disk: bool) -> Variant:
 def written(fn: Graph, lanes: int) -> tuple[str, Lowered, Driver]:
     """The module of a kernel as IR text. Rows of matrices are in C order, as NumPy has them."""
     rolled = isinstance(fn, RolledFunction)
-    lowered = fn.lower("kernel", lanes) if rolled else lower(fn, "kernel", lanes, c_order=True)
-    driver = driver_of(fn, lanes, lowered.scratch)
+    lowered = fn.lower("kernel", lanes) if rolled else lower(fn, "kernel", lanes, c_order=True, once=lanes > 1)
+    driver = driver_of(fn, lanes, lowered.scratch, lowered.same)
     return module_text([lowered], driver.text(), driver.declarations()), lowered, driver
 
 
@@ -89,11 +89,11 @@ def assembly(fn: Graph, lanes: int) -> str:
     return assembly_text(written(fn, lanes)[0], host())
 
 
-def driver_of(fn: Graph, lanes: int, scratch: int) -> Driver:
-    """The driver that fits a function."""
+def driver_of(fn: Graph, lanes: int, scratch: int, same: Sequence[Sequence[int] | None] = ()) -> Driver:
+    """The driver that fits a function. Only its text depends on `same`, which outputs' equal rows are."""
     rows_in = tuple(fn.numel_in(k) for k in range(fn.n_in()))
     rows_out = tuple(fn.numel_out(k) for k in range(fn.n_out()))
-    return Driver("kernel", lanes, rows_in, rows_out, scratch)
+    return Driver("kernel", lanes, rows_in, rows_out, scratch, tuple(same))
 
 
 def _facts(lowered: Lowered, seconds: float) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,13 @@ import numpy as np
 
 from ..errors import CompileError, RunError
 from . import blocks as layout
-from .arguments import Signature, apart, one_count, places
-from .bound import Bound
+from .arguments import Signature, apart, places
+from .bound import Bound, Job
 from .build import Graph, Variant, assembly, build, name_of, report, written
 from .ports import FLOAT, Port, dense, fitted, ports_of
 from .rolled import RolledFunction
-from .running import aligned, cores, run, useful_threads
+from .running import cores, run, useful_threads
+from .single import quickened
 from .target import host
 
 LANES = (1, 2, 4, 8)
@@ -37,21 +38,15 @@ def compile_function(
     code is made at the first call that needs it, or taken from the disk (see `cache.py`) unless `cache` is
     False.
     """
-    if isinstance(fn, RolledFunction):
-        return Kernel(
-            fn,
-            Signature(ports_of(fn, inputs, True), ports_of(fn, outputs, False)),
-            lanes or host().lanes,
-            cache,
-        )
-    if not isinstance(fn, ca.Function):
-        raise CompileError(f"expected a casadi.Function, got {type(fn).__name__}")
-    if not fn.is_a("SXFunction"):
-        raise CompileError(f"function '{fn.name()}' is a {fn.class_name()}", fix="use fn.expand()")
+    if not isinstance(fn, RolledFunction):
+        if not isinstance(fn, ca.Function):
+            raise CompileError(f"expected a casadi.Function, got {type(fn).__name__}")
+        if not fn.is_a("SXFunction"):
+            raise CompileError(f"function '{fn.name()}' is a {fn.class_name()}", fix="use fn.expand()")
     if lanes is not None and lanes not in LANES:
         raise CompileError(f"lanes={lanes} is not possible", fix=f"give one of {', '.join(map(str, LANES))}")
     signature = Signature(ports_of(fn, inputs, True), ports_of(fn, outputs, False))
-    return Kernel(fn, signature, lanes or host().lanes, cache)
+    return quickened(Kernel, signature)(fn, signature, lanes or host().lanes, cache)
 
 
 class Kernel:
@@ -70,7 +65,6 @@ class Kernel:
         self._variants: dict[int, Variant] = {}
         self._lock = threading.Lock()
         self._local = threading.local()
-        self._shapes = {port.name: port.sample for port in signature.inputs}
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -92,27 +86,26 @@ class Kernel:
 
         Without `threads`, as many as there are processors when the batch is large enough to pay for them.
         """
-        if out is None and self._is_single(given):
-            single = getattr(self._local, "single", None) or self._single()
-            for name, value in given.items():
-                single.inputs[name][...] = value
-            single()
-            return self._signature.answer([result.copy() for result in single.results])
+        return self._evaluate(given, out, threads)
+
+    def _evaluate(self, given: Mapping[str, Any], out: Any, threads: int | None) -> Any:
+        """The general call; `single.py` has the quick one."""
         arrays, samples = self._signature.arrays(given)
         results = self._signature.results(samples, out)
-        separate = [apart(result, arrays) for result in results]
+        separate = results if out is None else [apart(result, arrays) for result in results]
         if samples == 0:
             return self._signature.answer(results)
         count = samples or 1
         variant = self.variant(1 if count == 1 else self.lanes)
-        words = self._places(arrays, separate)
+        words = places(self._signature, arrays, separate)
         driver = variant.driver
         blocks = -(-count // driver.lanes)
         used = self._threads(threads, variant, blocks)
         run(variant.samples, blocks, count, driver.bytes_of_scratch, words, used)
-        for result, temporary in zip(results, separate, strict=True):
-            if result is not temporary:
-                result[...] = temporary
+        if separate is not results:
+            for result, temporary in zip(results, separate, strict=True):
+                if result is not temporary:
+                    result[...] = temporary
         return self._signature.answer(results)
 
     def bind(self, *, out: Any = None, threads: int | None = 1, **given: Any) -> Bound:
@@ -122,6 +115,9 @@ class Kernel:
         place; numbers and lists are copied. `bound()` returns the same outputs each time, with new numbers in
         them.
         """
+        return self._bind(given, out, threads)
+
+    def _bind(self, given: Mapping[str, Any], out: Any = None, threads: int | None = 1) -> Bound:
         for port in self.inputs:
             value = given.get(port.name)
             if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
@@ -135,31 +131,22 @@ class Kernel:
         if samples == 0:
             raise RunError("there are no samples to bind")
         results = self._signature.results(samples, out)
-        self._refuse_overlap(results, arrays)
+        self._signature.refuse_overlap(results, arrays)
         count = samples or 1
         variant = self.variant(1 if count == 1 else self.lanes)
         used = self._threads(threads, variant, -(-count // variant.driver.lanes))
         inputs = {port.name: array for port, array in zip(self.inputs, arrays, strict=True)}
-        words = self._places(arrays, results)
-        return Bound(variant, words, count, used, inputs, results, self._signature.answer(results))
+        words = places(self._signature, arrays, results)
+        return Bound(Job(variant, False, words, count, used), inputs, results, self._signature.answer(results))
 
-    def _is_single(self, given: dict[str, Any]) -> bool:
-        """Whether a call gives one sample of every input as it is wanted, the case to be quick in."""
-        if len(given) != len(self._shapes):
-            return False
-        for name, value in given.items():
-            if type(value) is not np.ndarray or value.dtype is not FLOAT or value.shape != self._shapes.get(name):
-                return False
-        return True
-
-    def _single(self) -> Bound:
-        """This thread's own buffers for one sample, bound."""
-        empty: dict[str, Any] = {port.name: np.zeros(port.sample) for port in self.inputs}
-        self._local.single = self.bind(**empty)
+    def _single(self, given: Mapping[str, Any]) -> tuple[Any, ...] | None:
+        """This thread's own memory for one sample, bound, if that is what a call gives: see `single.py`."""
+        if any(type(given[p.name]) is not np.ndarray or given[p.name].shape != p.sample for p in self.inputs):
+            return None
+        bound = self._bind({port.name: np.zeros(port.sample) for port in self.inputs})
+        into = [a.data if a.ndim == 1 else a for a in bound.inputs.values()]
+        self._local.single = (*into, bound, *bound.results)
         return self._local.single
-
-    def _places(self, arrays: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[int]:
-        return places(arrays, [len(port.sample) for port in self.inputs], results)
 
     def _threads(self, asked: int | None, variant: Variant, blocks: int) -> int:
         if asked is None:
@@ -168,11 +155,6 @@ class Kernel:
             raise RunError(f"threads={asked} is not possible", fix=f"give 1 to {cores()}")
         return asked
 
-    def _refuse_overlap(self, results: Sequence[np.ndarray], arrays: Sequence[np.ndarray]) -> None:
-        for port, result in zip(self.outputs, results, strict=True):
-            if apart(result, arrays) is not result:
-                raise RunError(f"output '{port.name}' overlaps an input", fix="give it memory of its own")
-
     # the block layout
 
     def blocks(self, *, out: Any = None, threads: int | None = None, **given: np.ndarray) -> Any:
@@ -180,32 +162,21 @@ class Kernel:
 
         An input (rows, lanes) is one block that all share. See `pack`, `unpack` and `blocks.py`.
         """
-        self._signature.check_names(given)
-        arrays: list[np.ndarray] = []
-        counts: dict[str, int] = {}
-        for port in self.inputs:
-            if port.name not in given and port.default is not None:
-                arrays.append(layout.shared(port.default, port.rows, self.lanes))
-                continue
-            array, count = layout.checked(port, given[port.name], self.lanes)
-            arrays.append(array)
-            if count is not None:
-                counts[port.name] = count
-        total = one_count(counts, "blocks")
-        number = 1 if total is None else total
-        if out is None:
-            results = [aligned((number, port.rows, self.lanes)) for port in self.outputs]
-        else:
-            results = self._signature.chosen(out)
-            for port, result in zip(self.outputs, results, strict=True):
-                if layout.checked(port, result, self.lanes, "output")[1] != number:
-                    raise RunError(f"output '{port.name}' is {result.shape}, expected {number} blocks")
-            self._refuse_overlap(results, arrays)
+        number, words, results, _ = layout.prepared(self._signature, self.lanes, given, out)
         variant = self.variant(self.lanes)
-        words = places(arrays, [2] * len(arrays), results)
         used = self._threads(threads, variant, number)
         run(variant.blocks, number, number * self.lanes, variant.driver.bytes_of_scratch, words, used)
         return self._signature.answer(results)
+
+    def bind_blocks(self, *, out: Any = None, threads: int | None = 1, **given: np.ndarray) -> Bound:
+        """Bind arrays in the block layout once, to evaluate them again and again as they then are.
+
+        As `bind` for `blocks`: for loops, since checking the arrays takes longer than many a function.
+        """
+        number, words, results, inputs = layout.prepared(self._signature, self.lanes, given, out)
+        variant = self.variant(self.lanes)
+        job = Job(variant, True, words, number * self.lanes, self._threads(threads, variant, number))
+        return Bound(job, inputs, results, self._signature.answer(results))
 
     def pack(self, **given: Any) -> dict[str, np.ndarray]:
         """Inputs, as a call takes them, in the block layout; the lanes after the last sample repeat it."""

@@ -2,9 +2,10 @@
 
 A kernel's data lies in memory as samples, one after the other; its code wants `[row][lane]`. The driver turns
 W samples at a time: pieces of W rows × W lanes are loaded sample by sample, transposed in registers and
-stored row by row, and back again for the outputs.
+stored row by row, and back again for the outputs. Outputs of which the code writes equal rows
+only once (`lower(…, once=True)`) are read by a table of rows.
 
-A driver is `void(ptr context)`, the context being 64-bit words: first block, last block (not included),
+A driver is `i32(ptr context)` and returns 0, the context being 64-bit words: first block, last block (not included),
 number of samples, scratch, then address and stride in bytes of every input and output. A stride of 0 shares
 one sample among all (an input only). In the last block lanes beyond the last sample repeat it, both reading
 and writing, so that nothing outside the arrays is touched.
@@ -12,13 +13,17 @@ and writing, so that nothing outside the arrays is touched.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 
-from .transpose import pack, unpack
+from .transpose import PAST, pack, spread, unpack
 
-HEAD = 4
-"""Words of a context before the addresses."""
+MUCH = 1 << 22
+"""Bytes of an output from which on it is written past the caches: they would not keep it for its reader."""
+FEW = 16
+"""Rows from which on an output may be."""
 
 
 def _round_up(value: int, unit: int) -> int:
@@ -34,6 +39,8 @@ class Driver:
     rows_in: tuple[int, ...]
     rows_out: tuple[int, ...]
     scratch: int
+    same: tuple[Sequence[int] | None, ...] = ()
+    """Per output the row that holds each row's value, or None when all rows are written; empty: all are."""
 
     @cached_property
     def bytes_of_scratch(self) -> int:
@@ -48,10 +55,19 @@ class Driver:
         """Definitions of `blocks`, on data that lies in lanes already, and `samples`, on rows of numbers."""
         parts = [self._blocks()]
         if self.lanes > 1:
+            plain = {rows for rows, same in zip_longest(self.rows_out, self.same) if same is None}
             parts += [pack(rows, self.lanes) for rows in sorted(set(self.rows_in))]
-            parts += [unpack(rows, self.lanes) for rows in sorted(set(self.rows_out))]
-            parts.append(self._samples())
+            parts += [unpack(str(rows), rows, self.lanes, None, self._may_pass(rows)) for rows in sorted(plain)]
+            for k, same in enumerate(self.same):
+                if same is not None:
+                    parts.append(unpack(f"same{k}", len(same), self.lanes, same, self._may_pass(len(same))))
+                    parts.append(spread(f"same{k}", self.lanes, same))
+            parts += [self._samples(), "!0 = !{i32 1}"]
         return "\n".join(parts)
+
+    def _may_pass(self, rows: int) -> bool:
+        """Whether an output may be written past the caches, in pieces of whole registers at aligned addresses."""
+        return self.lanes >= 4 and rows >= FEW and 8 * rows % PAST == 0
 
     def symbols(self) -> tuple[str, ...]:
         """What the outside may call."""
@@ -77,7 +93,7 @@ class Driver:
     def _blocks(self) -> str:
         """One call per block on the caller's own memory; with one lane a block is a sample."""
         total = len(self.rows_in) + len(self.rows_out)
-        lines = ["define void @blocks(ptr %context) nounwind {", "start:", *self._head()]
+        lines = ["define i32 @blocks(ptr %context) nounwind {", "start:", *self._head()]
         lines += [
             "  %some = icmp slt i64 %first, %last",
             "  br i1 %some, label %block, label %done",
@@ -88,14 +104,18 @@ class Driver:
             lines.append(f"  %offset{k} = mul i64 %b, %stride{k}")
             lines.append(f"  %at{k} = getelementptr i8, ptr %base{k}, i64 %offset{k}")
         arguments = ", ".join([*(f"ptr %at{k}" for k in range(total)), "ptr %scratch"])
-        lines += [f"  call void @{self.symbol}({arguments})", "  %next = add i64 %b, 1"]
+        lines.append(f"  call void @{self.symbol}({arguments})")
+        for k, same in enumerate(self.same):
+            if same is not None:
+                lines.append(f"  call void @spread.same{k}(ptr %at{len(self.rows_in) + k})")
+        lines += ["  %next = add i64 %b, 1"]
         lines += ["  %more = icmp slt i64 %next, %last", "  br i1 %more, label %block, label %done"]
-        return "\n".join([*lines, "done:", "  ret void", "}", ""])
+        return "\n".join([*lines, "done:", "  ret i32 0", "}", ""])
 
     def _samples(self) -> str:
         """W samples per block: pack the inputs that differ between samples, call, unpack."""
         n_in, total = len(self.rows_in), len(self.rows_in) + len(self.rows_out)
-        lines = ["define void @samples(ptr %context) nounwind {", "start:", *self._head()]
+        lines = ["define i32 @samples(ptr %context) nounwind {", "start:", *self._head()]
         for k in range(total):
             lines.append(f"  %rows{k} = getelementptr i8, ptr %scratch, i64 {self._place(k)}")
         lines.append(f"  %w = getelementptr i8, ptr %scratch, i64 {self._place(total)}")
@@ -105,6 +125,7 @@ class Driver:
             lines += [f"  br i1 %shared{k}, label %once{k}, label %then{k}", f"once{k}:"]
             lines.append(f"  call void @pack.{rows}(ptr %base{k}, i64 0, i64 0, ptr %rows{k})")
             lines += [f"  br label %then{k}", f"then{k}:"]
+        lines += [line for k in range(len(self.rows_out)) for line in self._choice(k)]
         before = f"then{n_in - 1}" if n_in else "start"
         after = f"put{n_in - 1}" if n_in else "block"
         lines += [
@@ -124,9 +145,32 @@ class Driver:
         lines.append(f"  call void @{self.symbol}({arguments})")
         for k, rows in enumerate(self.rows_out, n_in):
             lines += self._at(k)
-            lines.append(f"  call void @unpack.{rows}(ptr %rows{k}, ptr %at{k}, i64 %stride{k}, i64 %left)")
+            name = f"%unpack{k - n_in}" if self._may_pass(rows) else self._unpack(k - n_in)
+            lines.append(f"  call void {name}(ptr %rows{k}, ptr %at{k}, i64 %stride{k}, i64 %left)")
         lines += ["  %next = add i64 %b, 1", "  %more = icmp slt i64 %next, %last"]
-        return "\n".join([*lines, "  br i1 %more, label %block, label %done", "done:", "  ret void", "}", ""])
+        # What went past the caches must be there before another thread is told so.
+        fence = ["  fence seq_cst"] if any(map(self._may_pass, self.rows_out)) else []
+        return "\n".join([*lines, "  br i1 %more, label %block, label %done", "done:", *fence, "  ret i32 0", "}", ""])
+
+    def _unpack(self, k: int) -> str:
+        """The function that unpacks an output."""
+        return f"@unpack.{self.rows_out[k]}" if not self.same or self.same[k] is None else f"@unpack.same{k}"
+
+    def _choice(self, k: int) -> list[str]:
+        """Choose how an output is unpacked: past the caches when all samples together are much."""
+        rows, name, a = self.rows_out[k], self._unpack(k), k + len(self.rows_in)
+        if not self._may_pass(rows):
+            return []
+        return [
+            f"  %bytes{k} = mul i64 %count, {8 * rows}",
+            f"  %much{k} = icmp uge i64 %bytes{k}, {MUCH}",
+            f"  %number{k} = ptrtoint ptr %base{a} to i64",
+            f"  %both{k} = or i64 %number{k}, %stride{a}",
+            f"  %low{k} = and i64 %both{k}, {PAST - 1}",
+            f"  %fits{k} = icmp eq i64 %low{k}, 0",
+            f"  %past{k} = and i1 %much{k}, %fits{k}",
+            f"  %unpack{k} = select i1 %past{k}, ptr {name}.past, ptr {name}",
+        ]
 
     def _at(self, k: int) -> list[str]:
         return [

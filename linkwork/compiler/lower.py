@@ -23,6 +23,8 @@ WHOLE = 12_000
 """Up to so many operations are one function: nothing crosses, and building stays quick."""
 CHUNK = 1500
 """Operations per internal function of a longer one, about."""
+MANY = 16
+"""Rows from which on an output may have its equal ones written once."""
 
 
 @dataclass(frozen=True)
@@ -45,19 +47,33 @@ class Lowered:
     """Different constants in the code."""
     parts: int
     """Internal functions it was split into."""
+    same: tuple[tuple[int, ...] | None, ...] = field(default=(), repr=False)
+    """Per output the row that holds each row's value, None when every row holds its own; empty: none is mapped."""
 
 
-def lower(fn: ca.Function, symbol: str, lanes: int, *, c_order: bool = False, chunk: int | None = None) -> Lowered:
+def lower(
+    fn: ca.Function,
+    symbol: str,
+    lanes: int,
+    *,
+    c_order: bool = False,
+    once: bool = False,
+    chunk: int | None = None,
+) -> Lowered:
     """IR of an SX function as `void @symbol(ptr %in0, …, ptr %out0, …, ptr %w)` on `[row][lane]` doubles.
 
     Input k has `fn.numel_in(k)` rows, output k `fn.numel_out(k)`, structural zeros included. Rows of matrices
     are in CasADi's column-major order, or with `c_order` in NumPy's. Every array begins at a multiple of `8 *
     lanes` bytes and no two overlap. Bits depend neither on `lanes` nor on `chunk`.
+
+    With `once`, an output with many zeros or equal rows has each different value written once, where it first
+    stands, and its other rows not at all: the caller finds them by `same`.
     """
     tape = arrange(read(fn, c_order))
+    same = tuple(first_rows(rows) for rows in tape.outputs) if once else ()
     if chunk is None:
         chunk = WHOLE if len(tape.nodes) <= WHOLE else CHUNK
-    writer = Writer(symbol, lanes, [fn.name_in(k) for k in range(fn.n_in())], tape, cuts(tape, chunk))
+    writer = Writer(symbol, lanes, [fn.name_in(k) for k in range(fn.n_in())], tape, cuts(tape, chunk), same)
     text = writer.function()
     return Lowered(
         symbol,
@@ -69,21 +85,39 @@ def lower(fn: ca.Function, symbol: str, lanes: int, *, c_order: bool = False, ch
         tape.count(),
         sum(node[0] == "const" for node in tape.nodes),
         len(writer.starts),
+        same,
     )
+
+
+def first_rows(rows: Sequence[int | None]) -> tuple[int, ...] | None:
+    """For each row of an output the first one of the same value; None when few are the same."""
+    first: dict[int | None, int] = {}
+    same = tuple(first.setdefault(node, row) for row, node in enumerate(rows))
+    return same if len(rows) >= MANY and 4 * len(first) <= 3 * len(rows) else None
 
 
 class Writer:
     """Writes the parts of one function; holds what is known within the part being written."""
 
-    def __init__(self, symbol: str, lanes: int, names_in: Sequence[str], tape: Tape, starts: Sequence[int]):
+    def __init__(
+        self,
+        symbol: str,
+        lanes: int,
+        names_in: Sequence[str],
+        tape: Tape,
+        starts: Sequence[int],
+        same: Sequence[Sequence[int] | None] = (),
+    ):
         self.symbol, self.names_in, self.tape, self.starts = symbol, names_in, tape, starts
         self.emitter = Emitter(Shape(lanes))
         self.row_bytes = 8 * lanes
         self.slots, self.scratch = crossing(tape, starts)
         self.rows: defaultdict[int | None, list[tuple[int, int]]] = defaultdict(list)
         for k, rows in enumerate(tape.outputs):
+            first = same[k] if same else None
             for row, node in enumerate(rows):
-                self.rows[node].append((k, row))
+                if first is None or first[row] == row:
+                    self.rows[node].append((k, row))
         self.texts: dict[int, str] = {}
         self.addresses: set[str] = set()
 

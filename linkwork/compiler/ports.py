@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class Port:
         """The shape of one sample, once it is known."""
         return self.shape or ()
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Numbers in one sample."""
         rows = 1

@@ -12,6 +12,8 @@ from .elementary_ir import Shape
 
 UNROLLED = 4
 """Pieces written out; more become a loop."""
+PAST = 32
+"""Bytes of which every sample's address must be a multiple to be written past the caches."""
 
 
 def pack(rows: int, lanes: int) -> str:
@@ -20,42 +22,88 @@ def pack(rows: int, lanes: int) -> str:
     return _routine(head, rows, lanes, _Turn.pack)
 
 
-def unpack(rows: int, lanes: int) -> str:
-    """`void @unpack.R(ptr rows, ptr samples, i64 stride, i64 left)`: lane l writes sample min(l, left)."""
-    parameters = "ptr noalias %rows, ptr noalias %samples, i64 %stride, i64 %left"
-    head = f"define internal void @unpack.{rows}({parameters})"
-    return _routine(head, rows, lanes, _Turn.unpack)
+def unpack(name: str, rows: int, lanes: int, same: Sequence[int] | None = None, past: bool = False) -> str:
+    """`void @unpack.NAME(ptr rows, ptr samples, i64 stride, i64 left)`: lane l writes sample min(l, left).
+
+    With `same`, row r is read where row `same[r]` lies, by a table. With `past` there is a second one,
+    `@unpack.NAME.past`, for samples at multiples of `PAST` bytes: it writes past the caches.
+    """
+    parameters = "(ptr noalias %rows, ptr noalias %samples, i64 %stride, i64 %left)"
+    head = f"define internal void @unpack.{name}"
+    table = "" if same is None else f"@rows.{name}"
+    texts = [] if same is None else [_table(table, [8 * lanes * row for row in same])]
+    texts.append(_routine(head + parameters, rows, lanes, _Turn.unpack, table))
+    if past:
+        texts.append(_routine(f"{head}.past{parameters}", rows, lanes, _Turn.unpack, table, True))
+    return "".join(texts)
 
 
-def _routine(head: str, rows: int, lanes: int, piece) -> str:
+def spread(name: str, lanes: int, same: Sequence[int]) -> str:
+    """`void @spread.NAME(ptr rows)`: copy to each row of an output the one of its value."""
+    wanted = [row for row, first in enumerate(same) if row != first]
+    row, table = Shape(lanes).value, f"@copies.{name}"
+    size = 8 * lanes
+    return (
+        _table(table, [size * r for row in wanted for r in (same[row], row)])
+        + f"""\
+define internal void @spread.{name}(ptr %rows) noinline nounwind {{
+start:
+  br label %copy
+copy:
+  %k = phi i64 [0, %start], [%k.next, %copy]
+  %pair = getelementptr [2 x i32], ptr {table}, i64 %k
+  %other = getelementptr i32, ptr %pair, i64 1
+  %from = load i32, ptr %pair, align 4
+  %to = load i32, ptr %other, align 4
+  %source = getelementptr i8, ptr %rows, i32 %from
+  %target = getelementptr i8, ptr %rows, i32 %to
+  %value = load {row}, ptr %source, align {size}
+  store {row} %value, ptr %target, align {size}
+  %k.next = add i64 %k, 1
+  %more = icmp ult i64 %k.next, {len(wanted)}
+  br i1 %more, label %copy, label %done
+done:
+  ret void
+}}
+"""
+    )
+
+
+def _table(name: str, offsets: Sequence[int]) -> str:
+    """Offsets in bytes as a constant of the module."""
+    inner = ", ".join(f"i32 {offset}" for offset in offsets)
+    return f"{name} = internal constant [{len(offsets)} x i32] [{inner}], align 64\n"
+
+
+def _routine(head: str, rows: int, lanes: int, piece, table: str = "", past: bool = False) -> str:
     """All pieces of a sample: full ones in a loop when they are many, and what is left."""
-    turn = _Turn(lanes)
+    turn = _Turn(lanes, table, past)
     turn.lines += [f"{head} noinline nounwind {{", "start:"]
     samples = turn.pointers()
     full, rest = divmod(rows, lanes)
     if full > UNROLLED:
         turn.lines += ["  br label %piece", "piece:", "  %k = phi i64 [0, %start], [%k.next, %piece]"]
         across = turn.new(f"mul i64 %k, {8 * lanes}")
-        down = turn.new(f"mul i64 %k, {8 * lanes * lanes}")
+        first = turn.new(f"mul i64 %k, {lanes}")
         moved = [turn.at(p, across) for p in samples]
-        piece(turn, moved, turn.at("%rows", down), lanes)
+        piece(turn, moved, turn.places(first, lanes), lanes)
         turn.lines += ["  %k.next = add i64 %k, 1", f"  %more = icmp ult i64 %k.next, {full}"]
         turn.lines += ["  br i1 %more, label %piece, label %rest", "rest:"]
     else:
         for k in range(full):
             moved = [turn.at(p, 8 * lanes * k) for p in samples]
-            piece(turn, moved, turn.at("%rows", 8 * lanes * lanes * k), lanes)
+            piece(turn, moved, turn.places(lanes * k, lanes), lanes)
     if rest:
         moved = [turn.at(p, 8 * lanes * full) for p in samples]
-        piece(turn, moved, turn.at("%rows", 8 * lanes * lanes * full), rest)
+        piece(turn, moved, turn.places(lanes * full, rest), rest)
     return "\n".join([*turn.lines, "  ret void", "}", ""])
 
 
 class _Turn:
     """Writes the code that turns one piece."""
 
-    def __init__(self, lanes: int):
-        self.lanes, self.half = lanes, lanes // 2
+    def __init__(self, lanes: int, table: str = "", past: bool = False):
+        self.lanes, self.half, self.table, self.past = lanes, lanes // 2, table, past
         self.row = Shape(lanes).value
         self.lines: list[str] = []
         self.count = 0
@@ -77,7 +125,20 @@ class _Turn:
             found.append(self.at("%samples", offset))
         return found
 
-    def pack(self, samples: Sequence[str], rows: str, count: int) -> None:
+    def places(self, first: int | str, count: int) -> list[str]:
+        """The addresses of rows from `first` on, or where the table says that they are."""
+        if not self.table:
+            size = 8 * self.lanes
+            base = self.at("%rows", size * first if isinstance(first, int) else self.new(f"mul i64 {first}, {size}"))
+            return [self.at(base, size * k) for k in range(count)]
+        found = []
+        at = self.new(f"getelementptr i32, ptr {self.table}, i64 {first}")
+        for k in range(count):
+            offset = self.new(f"load i32, ptr {self.at(at, 4 * k)}, align 4")
+            found.append(self.new(f"getelementptr i8, ptr %rows, i32 {offset}"))
+        return found
+
+    def pack(self, samples: Sequence[str], rows: Sequence[str], count: int) -> None:
         """Load `count` values of each sample, store `count` rows."""
         half, done = self.half, 0
         for first in (0, half)[: 1 if count <= half else 2]:
@@ -89,19 +150,17 @@ class _Turn:
                 vectors = self._exchange(vectors, distance)
                 distance //= 2
             for vector in vectors[:wanted]:
-                place = self.at(rows, 8 * self.lanes * done)
-                self.lines.append(f"  store {self.row} {vector}, ptr {place}, align {8 * self.lanes}")
+                self.lines.append(f"  store {self.row} {vector}, ptr {rows[done]}, align {8 * self.lanes}")
                 done += 1
 
-    def unpack(self, samples: Sequence[str], rows: str, count: int) -> None:
+    def unpack(self, samples: Sequence[str], rows: Sequence[str], count: int) -> None:
         """Load `count` rows, store `count` values of each sample."""
         half = self.half
         for first in (0, half)[: 1 if count <= half else 2]:
             wanted = min(half, count - first)
             vectors = []
             for k in range(first, first + wanted):
-                place = self.at(rows, 8 * self.lanes * k)
-                vectors.append(self.new(f"load {self.row}, ptr {place}, align {8 * self.lanes}"))
+                vectors.append(self.new(f"load {self.row}, ptr {rows[k]}, align {8 * self.lanes}"))
             vectors += ["poison"] * (half - wanted)
             distance = 1
             while distance < half:
@@ -164,5 +223,6 @@ class _Turn:
             else:
                 picked = range(first + done, first + done + width)
                 value = self._shuffle(vector, "poison", picked, self.lanes)
-                self.lines.append(f"  store <{width} x double> {value}, ptr {place}, align 8")
+                how = f"align {8 * width}, !nontemporal !0" if self.past else "align 8"
+                self.lines.append(f"  store <{width} x double> {value}, ptr {place}, {how}")
             done += width

@@ -1,8 +1,8 @@
 """Sweeps for long mechanisms: each step traced once per group of like bodies, to be called in a loop over tables.
 
 Bodies are alike when their joints are of one kind, their axes and placements have the same structure, and they stand
-alike among their kin: a tip sums up nothing, and the child visited first writes what the others add to. Numbers that all
-bodies of a group share are folded into its step; the others stand in a table, one row a body. What a body hands to
+alike among their kin: a tip sums up nothing, and the child visited first writes what the others add to. Numbers that
+all bodies of a group share are folded into its step; the others stand in a table, one row a body. What a body hands to
 later sweeps, to its children or to its parent lies in its record, a column of rows.
 """
 
