@@ -169,6 +169,7 @@ def equations(
     *,
     forces: bool = False,
     external: bool = False,
+    give: Iterable[str] = (),
     unroll: bool | None = None,
     **fixed: Any,
 ) -> Equations:
@@ -178,11 +179,14 @@ def equations(
     declared parameter of the model. `tau` is the whole generalised force; with `forces=True` the model's own forces
     (joint springs, damping, friction, laws) are added to it. With `external=True` there is an input `f_ext`
     (bodies × 6): wrenches [force; moment] at each body's origin in its axes. What else the formulation takes is given
-    by keyword, for example `equations(model, jacobian, frame="tool")`.
+    by keyword, for example `equations(model, jacobian, frame="tool")`. A formulation that can give several quantities
+    (`formulation.gives`) returns those named by `give`: `equations(model, kane_graph, give=["v_dot", "M"])`.
 
     Recursive formulations of long models (over 150 bodies) stay loops over tables, whose build time does not depend on
     the length; `unroll` decides otherwise.
     """
+    if give:
+        formulation = _giving(formulation, [give] if isinstance(give, str) else give)
     if unroll is None:
         unroll = len(model.tree) <= LONG or getattr(formulation, "sweeps", None) is None
     if not unroll:
@@ -218,6 +222,13 @@ def equations(
     results = results if isinstance(results, tuple) else (results,)
     outputs = [_output_port(model, name, x) for name, x in zip(names, results, strict=True)]
     return _assemble(f"{model.name}_{formulation.__name__}", tr, symbols, known, outputs, results, forces)
+
+
+def _giving(formulation: Formulation, names: Iterable[str]) -> Formulation:
+    if not hasattr(formulation, "giving"):
+        returned = ", ".join(getattr(formulation, "returns", ()))
+        raise ModelError(f"'{formulation.__name__}' gives only {returned or 'its result'}", fix="leave `give` out")
+    return formulation.giving(*names)  # type: ignore[attr-defined]
 
 
 def _rolled(model: Model, formulation: Formulation, more: bool) -> Equations:

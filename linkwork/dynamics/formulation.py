@@ -1,13 +1,28 @@
-"""What makes a function of a model a formulation: it says how its results are called."""
+"""What makes a function of a model a formulation: it says how its results are called.
+
+Quantities that several formulations give, and what they mean in all of them:
+
+    v_dot         (nv)          joint accelerations
+    wrenches      (bodies × 6)  of each joint on its body, drive included: [force; moment] at the body's origin, body axes
+    base_wrench   (6)           of the mechanism on the world: at the world's origin, world axes
+    M             (nv × nv)     joint-space mass matrix, rotor inertias included
+    energy_rate                 rate of the kinetic and gravity energy of bodies and rotors [W]
+
+`tau` is the whole joint force: Sᵀ wrench = tau − rotor inertia · v_dot.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import TYPE_CHECKING, Any
+
+from linkwork.errors import ModelError, nearest
 
 if TYPE_CHECKING:
     from linkwork.dynamics.sweeps import Results, Sweep
     from linkwork.model.model import Model
+    from linkwork.spatial import SX
 
 Formulation = Callable[..., Any]
 
@@ -25,5 +40,37 @@ def returns(
         function.returns = names  # type: ignore[attr-defined]
         function.sweeps, function.root = sweeps, root  # type: ignore[attr-defined]
         return function
+
+    return mark
+
+
+def gives(*names: str, refuses: Mapping[str, str] | None = None) -> Callable[[Formulation], Formulation]:
+    """Make a formulation of a function that returns a dictionary with these quantities, "v_dot" first among them.
+
+    The formulation returns v_dot alone; `formulation.giving("v_dot", "M")` is one that returns more. `refuses`: element
+    of a model (see `ledger.ELEMENTS`) → why this formulation cannot take it; it is refused by name before running.
+    """
+
+    def mark(solve: Formulation) -> Formulation:
+        def giving(*wanted: str) -> Formulation:
+            for name in wanted:
+                if name not in names:
+                    raise ModelError(f"'{solve.__name__}' gives no '{name}'", fix=nearest(name, names))
+
+            @wraps(solve)
+            def chosen(
+                model: Model, q: SX, v: SX, tau: SX, f_ext: SX | None = None, t: SX | None = None, **more: Any
+            ) -> Any:
+                from linkwork.dynamics.ledger import refuse
+
+                refuse(chosen, model)
+                found = solve(model, q, v, tau, f_ext, t, **more)
+                return tuple(found[name] for name in wanted) if len(wanted) > 1 else found[wanted[0]]
+
+            chosen.returns, chosen.sweeps = wanted, None  # type: ignore[attr-defined]
+            chosen.gives, chosen.giving, chosen.refuses = names, giving, dict(refuses or {})  # type: ignore[attr-defined]
+            return chosen
+
+        return giving("v_dot")
 
     return mark
