@@ -3,7 +3,7 @@
 Quantities that several formulations give, and what they mean in all of them:
 
     v_dot         (nv)          joint accelerations
-    wrenches      (bodies × 6)  of each joint on its body, drive included: [force; moment] at the body's origin, body axes
+    wrenches      (bodies × 6)  of each joint on its body, drive included: [force; moment], body origin and axes
     base_wrench   (6)           of the mechanism on the world: at the world's origin, world axes
     M             (nv × nv)     joint-space mass matrix, rotor inertias included
     energy_rate                 rate of the kinetic and gravity energy of bodies and rotors [W]
