@@ -28,7 +28,8 @@ from linkwork.model.units import quantity
 from linkwork.result import Series
 from linkwork.simulation import motion as numbers
 from linkwork.simulation.run import rhs_callable
-from linkwork.system import Trace, identifier, rolled_function, trace
+from linkwork.system import Trace, rolled_function, trace
+from linkwork.traced import identifier
 
 SX = ca.SX
 

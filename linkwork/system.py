@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import casadi as ca
@@ -24,107 +23,9 @@ from linkwork.dynamics.rolled import Rolled, rolled
 from linkwork.errors import ModelError, nearest
 from linkwork.model.lump import lumped
 from linkwork.model.model import Model
+from linkwork.traced import Equations, memory_of, recall
 
 SX = ca.SX
-
-
-@dataclass(frozen=True, eq=False)
-class Equations:
-    """A traced graph with named inputs and outputs. `casadi` is a `casadi.Function` to take away."""
-
-    name: str
-    inputs: tuple[Port, ...]
-    outputs: tuple[Port, ...]
-    symbols: tuple[SX, ...]
-    expressions: tuple[SX, ...]
-    notes: tuple[str, ...] = ()
-    rolled: RolledFunction | None = None
-
-    @cached_property
-    def casadi(self) -> ca.Function:
-        """The graph as a CasADi function; dots in names become underscores, as CasADi wants it."""
-        if self.rolled is not None:
-            raise ModelError(
-                f"'{self.name}' runs in loops over {len(self.rolled.bodies)} bodies; there is no one graph of it",
-                fix="equations(…, unroll=True) makes one, at the price of a long build",
-            )
-        names = identifiers(p.name for p in (*self.inputs, *self.outputs))
-        return ca.Function(
-            identifier(self.name),
-            list(self.symbols),
-            list(self.expressions),
-            names[: len(self.inputs)],
-            names[len(self.inputs) :],
-            {"cse": True},
-        )
-
-    def port(self, name: str) -> Port:
-        for port in (*self.inputs, *self.outputs):
-            if port.name == name:
-                return port
-        names = [p.name for p in (*self.inputs, *self.outputs)]
-        raise ModelError(f"these equations have no input or output '{name}'", fix=nearest(name, names))
-
-    def jacobian(self, output: str, wrt: str | Iterable[str]) -> Equations:
-        """Equations with the extra output `d_<output>_d_<input>` (rows: output entries, columns: input entries)."""
-        if self.rolled is not None:
-            self.casadi  # noqa: B018  (refuses with the reason)
-        made_ports, made = [], []
-        out_names, in_names = [p.name for p in self.outputs], [p.name for p in self.inputs]
-        if output not in out_names:
-            raise ModelError(f"these equations have no output '{output}'", fix=nearest(output, out_names))
-        expression = ca.vec(self.expressions[out_names.index(output)].T)
-        for name in [wrt] if isinstance(wrt, str) else wrt:
-            if name not in in_names:
-                raise ModelError(f"these equations have no input '{name}'", fix=nearest(name, in_names))
-            symbol = self.symbols[in_names.index(name)]
-            order = [i + symbol.shape[0] * k for i in range(symbol.shape[0]) for k in range(symbol.shape[1])]
-            made.append(ca.densify(ca.jacobian(expression, symbol)[:, order]))  # columns row by row, as in NumPy
-            made_ports.append(Port(f"d_{output}_d_{name}", shape=(expression.numel(), symbol.numel())))
-        return Equations(
-            f"{self.name}_jacobian",
-            self.inputs,
-            (*self.outputs, *made_ports),
-            self.symbols,
-            (*self.expressions, *made),
-            self.notes,
-        )
-
-    def only(self, *outputs: str) -> Equations:
-        """The same equations with these outputs alone."""
-        chosen = [self.port(name) for name in outputs]
-        return Equations(
-            self.name,
-            self.inputs,
-            tuple(chosen),
-            self.symbols,
-            tuple(self.expressions[self.outputs.index(p)] for p in chosen),
-            self.notes,
-        )
-
-    def __str__(self) -> str:
-        def row(p: Port) -> str:
-            return f"  {p.name} {'×'.join(map(str, p.sample)) or 'scalar'}"
-
-        return "\n".join(
-            [self.name, " inputs", *map(row, self.inputs), " outputs", *map(row, self.outputs), *self.notes]
-        )
-
-
-def identifier(name: str) -> str:
-    return "_".join(filter(None, "".join(c if c.isalnum() and c.isascii() else "_" for c in name).split("_"))) or "f"
-
-
-def identifiers(names: Iterable[str]) -> list[str]:
-    """Names CasADi accepts, all different."""
-    found: list[str] = []
-    for name in map(identifier, names):
-        name = name if name[0].isalpha() else f"x{name}"
-        k, fresh = 2, name
-        while fresh in found:
-            fresh, k = f"{name}_{k}", k + 1
-        found.append(fresh)
-    return found
 
 
 # --- tracing ----------------------------------------------------------------------------------------------------------
@@ -191,6 +92,17 @@ def equations(
         unroll = len(model.tree) <= LONG or getattr(formulation, "sweeps", None) is None
     if not unroll:
         return _rolled(model, formulation, forces or external or bool(fixed))
+    memory = memory_of(model, formulation, {**fixed, "forces": forces, "external": external})
+
+    def traced() -> Equations:
+        return _traced(model, formulation, forces, external, fixed)
+
+    return recall(memory, lambda: traced()._graph) or replace(traced(), memory=memory)
+
+
+def _traced(
+    model: Model, formulation: Formulation, forces: bool, external: bool, fixed: Mapping[str, Any]
+) -> Equations:
     tr = trace(model)
     known = {**input_ports(model)}
     arguments: dict[str, Any] = dict(fixed)
@@ -254,10 +166,8 @@ def _rolled(model: Model, formulation: Formulation, more: bool) -> Equations:
         f"{model.name}_{formulation.__name__}",
         tuple(known[n] for n in inputs),
         tuple(known[n] for n in outputs),
-        (),
-        (),
-        (),
-        function,
+        lambda: ((), ()),
+        rolled=function,
     )
 
 
@@ -319,14 +229,8 @@ def _assemble(
     if not ({"t"} & free) and "t" in symbols:
         symbols = {k: x for k, x in symbols.items() if k != "t"}
     ports = [known[k] for k in symbols] + [Port(k, default=np.array(tr.defaults[k]), shape=()) for k in tr.parameters]
-    return Equations(
-        name,
-        tuple(ports),
-        tuple(outputs),
-        (*symbols.values(), *tr.parameters.values()),
-        tuple(ca.densify(x) for x in results),
-        tuple(notes),
-    )
+    graph = (*symbols.values(), *tr.parameters.values()), tuple(ca.densify(x) for x in results)
+    return Equations(name, tuple(ports), tuple(outputs), lambda: graph, tuple(notes))
 
 
 # --- compiling ------------------------------------------------------------------------------------------
@@ -343,31 +247,9 @@ def compile(
             f"compile() takes Equations, not {type(equations).__name__}", fix="compile(equations(model, aba))"
         )
     if free is not None:
-        equations = _bound(equations, list(free))
-    return compile_function(
-        equations.rolled or equations.casadi, equations.inputs, equations.outputs, lanes=lanes, cache=cache
-    )
-
-
-def _bound(eq: Equations, free: list[str]) -> Equations:
-    parameters = [p.name for p in eq.inputs if p.default is not None and p.name != "t"]
-    for name in free:
-        if name not in parameters:
-            raise ModelError(f"'{name}' is not a declared parameter of these equations", fix=nearest(name, parameters))
-    fold = [k for k, p in enumerate(eq.inputs) if p.name in parameters and p.name not in free]
-    keep = [k for k in range(len(eq.inputs)) if k not in fold]
-    values = [SX(ca.DM(np.asarray(eq.inputs[k].default, float))) for k in fold]
-    expressions = (
-        ca.substitute(list(eq.expressions), [eq.symbols[k] for k in fold], values) if fold else list(eq.expressions)
-    )
-    return Equations(
-        eq.name,
-        tuple(eq.inputs[k] for k in keep),
-        eq.outputs,
-        tuple(eq.symbols[k] for k in keep),
-        tuple(expressions),
-        eq.notes,
-    )
+        equations = equations.bound(free)
+    graph = equations.lowerable if cache else equations.rolled or equations.casadi
+    return compile_function(graph, equations.inputs, equations.outputs, lanes=lanes, cache=cache)
 
 
 def function(model: Model, formulation: Formulation, **options: Any) -> Callable[..., Any]:

@@ -14,9 +14,37 @@ from . import cache as disk
 from .layout import Driver
 from .lower import Lowered, lower
 from .machine import Code, assembly_text, compile_text, module_text
+from .ports import Port
 from .rolled import RolledFunction
 from .running import RELEASING
 from .target import Target, host
+
+
+class Deferred:
+    """A graph that is known by its hash and its ports; it is made when its machine code is not on disk."""
+
+    def __init__(
+        self, name: str, digest: str, inputs: Sequence[Port], outputs: Sequence[Port], make: Callable[[], ca.Function]
+    ):
+        self._name, self.digest = name, digest
+        self._rows = tuple(p.rows for p in inputs), tuple(p.rows for p in outputs)
+        self.make = make
+
+    def name(self) -> str:
+        return self._name
+
+    def n_in(self) -> int:
+        return len(self._rows[0])
+
+    def n_out(self) -> int:
+        return len(self._rows[1])
+
+    def numel_in(self, k: int) -> int:
+        return self._rows[0][k]
+
+    def numel_out(self, k: int) -> int:
+        return self._rows[1][k]
+
 
 Graph = ca.Function | RolledFunction
 
@@ -51,19 +79,25 @@ class Variant:
         return blocks * self.facts["operations"] * SECONDS_PER_OPERATION
 
 
-def name_of(fn: Graph, target: Target) -> str:
+def name_of(fn: Graph | Deferred, target: Target) -> str:
     """The hash of all that the machine code of a function depends on."""
-    return disk.key("kernel", fn.serialize(), target)
+    digest = fn.digest if isinstance(fn, Deferred) else disk.digest(fn.serialize())
+    return disk.key("kernel", digest, target)
 
 
-def build(fn: Graph, name: str, lanes: int, use_disk: bool) -> Variant:
+def made(fn: Graph | Deferred) -> Graph:
+    """The graph itself."""
+    return fn.make() if isinstance(fn, Deferred) else fn
+
+
+def build(fn: Graph | Deferred, name: str, lanes: int, use_disk: bool) -> Variant:
     """Machine code of a function and its drivers for a number of lanes."""
     began = perf_counter()
     entry_name = disk.key(name, lanes)
     entry = disk.fetch(entry_name) if use_disk else None
     cached = entry is not None
     if entry is None:
-        text, lowered, driver = written(fn, lanes)
+        text, lowered, driver = written(made(fn), lanes)
         image = compile_text(text, host())
         facts = _facts(lowered, perf_counter() - began)
         entry = disk.Entry(image, facts)
@@ -89,7 +123,7 @@ def assembly(fn: Graph, lanes: int) -> str:
     return assembly_text(written(fn, lanes)[0], host())
 
 
-def driver_of(fn: Graph, lanes: int, scratch: int, same: Sequence[Sequence[int] | None] = ()) -> Driver:
+def driver_of(fn: Graph | Deferred, lanes: int, scratch: int, same: Sequence[Sequence[int] | None] = ()) -> Driver:
     """The driver that fits a function. Only its text depends on `same`, which outputs' equal rows are."""
     rows_in = tuple(fn.numel_in(k) for k in range(fn.n_in()))
     rows_out = tuple(fn.numel_out(k) for k in range(fn.n_out()))

@@ -66,6 +66,10 @@ def key(*parts: object) -> str:
     return digest.hexdigest()[:40]
 
 
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def directory() -> Path | None:
     """Where entries lie, made if need be; None when there is no place only this user can write to."""
     named = os.environ.get("LINKWORK_CACHE")

@@ -15,7 +15,7 @@ from ..errors import CompileError, RunError
 from . import blocks as layout
 from .arguments import Signature, apart, places
 from .bound import Bound, Job
-from .build import Graph, Variant, assembly, build, name_of, report, written
+from .build import Deferred, Graph, Variant, assembly, build, made, name_of, report, written
 from .ports import FLOAT, Port, dense, fitted, ports_of
 from .rolled import RolledFunction
 from .running import cores, run, useful_threads
@@ -26,7 +26,7 @@ LANES = (1, 2, 4, 8)
 
 
 def compile_function(
-    fn: Graph,
+    fn: Graph | Deferred,
     inputs: Sequence[Port] | None = None,
     outputs: Sequence[Port] | None = None,
     lanes: int | None = None,
@@ -38,14 +38,17 @@ def compile_function(
     code is made at the first call that needs it, or taken from the disk (see `cache.py`) unless `cache` is
     False.
     """
-    if not isinstance(fn, RolledFunction):
+    if not isinstance(fn, RolledFunction | Deferred):
         if not isinstance(fn, ca.Function):
             raise CompileError(f"expected a casadi.Function, got {type(fn).__name__}")
         if not fn.is_a("SXFunction"):
             raise CompileError(f"function '{fn.name()}' is a {fn.class_name()}", fix="use fn.expand()")
     if lanes is not None and lanes not in LANES:
         raise CompileError(f"lanes={lanes} is not possible", fix=f"give one of {', '.join(map(str, LANES))}")
-    signature = Signature(ports_of(fn, inputs, True), ports_of(fn, outputs, False))
+    if isinstance(fn, Deferred):  # its ports were completed when it was made
+        signature = Signature(tuple(inputs or ()), tuple(outputs or ()))
+    else:
+        signature = Signature(ports_of(fn, inputs, True), ports_of(fn, outputs, False))
     return quickened(Kernel, signature)(fn, signature, lanes or host().lanes, cache)
 
 
@@ -59,12 +62,17 @@ class Kernel:
     A sample's bits depend on that sample alone: not on the batch, its place in it, the lanes or the threads.
     """
 
-    def __init__(self, graph: Graph, signature: Signature, lanes: int, cache: bool):
-        self.graph, self.lanes = graph, lanes
+    def __init__(self, graph: Graph | Deferred, signature: Signature, lanes: int, cache: bool):
+        self._graph, self.lanes = graph, lanes
         self._signature, self._cache = signature, cache
         self._variants: dict[int, Variant] = {}
         self._lock = threading.Lock()
         self._local = threading.local()
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The function this is the machine code of."""
+        return made(self._graph)
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -77,7 +85,7 @@ class Kernel:
     def __repr__(self) -> str:
         inside = ", ".join(f"{p.name}{list(p.sample)}" for p in self.inputs)
         outside = ", ".join(f"{p.name}{list(p.sample)}" for p in self.outputs)
-        return f"Kernel({self.graph.name()}: {inside} → {outside}; {self.lanes} lanes)"
+        return f"Kernel({self._graph.name()}: {inside} → {outside}; {self.lanes} lanes)"
 
     # evaluating
 
@@ -205,13 +213,13 @@ class Kernel:
             with self._lock:
                 found = self._variants.get(lanes)
                 if found is None:
-                    found = self._variants[lanes] = build(self.graph, self.name, lanes, self._cache)
+                    found = self._variants[lanes] = build(self._graph, self.name, lanes, self._cache)
         return found
 
     @cached_property
     def name(self) -> str:
         """The hash of all that its machine code depends on."""
-        return name_of(self.graph, host())
+        return name_of(self._graph, host())
 
     def explain(self, lanes: int | None = None) -> str:
         """What became of the graph: operations by kind, how many fused, size of code, time to build."""
