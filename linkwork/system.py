@@ -48,20 +48,29 @@ def trace(model: Model) -> Trace:
     return Trace(traced, SX.sym("q", model.nq), SX.sym("v", model.nv), SX.sym("t"), symbols, defaults)
 
 
-def input_ports(model: Model) -> dict[str, Port]:
-    """Every input a formulation may ask for, by name."""
-    bodies = tuple(b.name for b in model.bodies[1:])
-    return {
-        "q": Port("q", model.q_names, model.q_units, None, (model.nq,)),
-        "v": Port("v", model.v_names, model.v_units, None, (model.nv,)),
-        "tau": Port("tau", model.v_names, model.tau_units, None, (model.nv,)),
-        "v_dot": Port("v_dot", model.v_names, tuple(f"{u}^2" for u in model.v_units), None, (model.nv,)),
-        "dt": Port("dt", units=("s",), shape=()),
-        "q0": Port("q0", model.q_names, model.q_units, None, (model.nq,)),
-        "q1": Port("q1", model.q_names, model.q_units, None, (model.nq,)),
-        "f_ext": Port("f_ext", bodies, (), None, (len(bodies), 6)),
-        "t": Port("t", units=("s",), default=np.array(0.0), shape=()),
-    }
+def _per(rows: str, names: str, units: str) -> Callable[[Model], tuple[Any, ...]]:
+    return lambda m: (getattr(m, names), getattr(m, units), None, (getattr(m, rows),))
+
+
+_Q, _V, _TAU = (
+    _per(*x) for x in (("nq", "q_names", "q_units"), ("nv", "v_names", "v_units"), ("nv", "v_names", "tau_units"))
+)
+INPUTS: dict[str, Callable[[Model], tuple[Any, ...]]] = {
+    "q": _Q,
+    "v": _V,
+    "tau": _TAU,
+    "v_dot": lambda m: (m.v_names, tuple(f"{u}^2" for u in m.v_units), None, (m.nv,)),
+    "dt": lambda m: ((), ("s",), None, ()),
+    "q0": _Q,
+    "q1": _Q,
+    "f_ext": lambda m: (tuple(b.name for b in m.bodies[1:]), (), None, (len(m.bodies) - 1, 6)),
+    "t": lambda m: ((), ("s",), np.array(0.0), ()),
+}
+"""Every input a formulation may ask for, by name: components, units, default, shape."""
+
+
+def input_port(model: Model, name: str) -> Port:
+    return Port(name, *INPUTS[name](model))
 
 
 def equations(
@@ -104,7 +113,6 @@ def _traced(
     model: Model, formulation: Formulation, forces: bool, external: bool, fixed: Mapping[str, Any]
 ) -> Equations:
     tr = trace(model)
-    known = {**input_ports(model)}
     arguments: dict[str, Any] = dict(fixed)
     symbols: dict[str, SX] = {}
     wanted = inspect.signature(formulation).parameters
@@ -116,8 +124,8 @@ def _traced(
         skip = (name == "t" and not (model.is_moved or forces)) or (name == "f_ext" and not external)
         if name in fixed or skip:
             continue
-        if name in known:
-            port = known[name]
+        if name in INPUTS:
+            port = input_port(model, name)
             state = {"q": tr.q, "v": tr.v, "t": tr.t}
             symbols[name] = state.get(name) if name in state else SX.sym(name, *(port.shape or (1,)))  # type: ignore[assignment]
         elif wanted[name].default is inspect.Parameter.empty:
@@ -133,7 +141,7 @@ def _traced(
     names = getattr(formulation, "returns", (formulation.__name__,))
     results = results if isinstance(results, tuple) else (results,)
     outputs = [_output_port(model, name, x) for name, x in zip(names, results, strict=True)]
-    return _assemble(f"{model.name}_{formulation.__name__}", tr, symbols, known, outputs, results, forces)
+    return _assemble(f"{model.name}_{formulation.__name__}", tr, symbols, outputs, results, forces)
 
 
 def _giving(formulation: Formulation, names: Iterable[str]) -> Formulation:
@@ -152,7 +160,6 @@ def _rolled(model: Model, formulation: Formulation, more: bool) -> Equations:
         )
     if getattr(formulation, "sweeps", None) is None:
         raise ModelError(f"'{formulation.__name__}' is not made of sweeps", fix="unroll=True")
-    known = input_ports(model)
     names = [n for n in inspect.signature(formulation).parameters if n in ("q", "v", "tau", "v_dot")]
     inputs = {n: "q" if n == "q" else "v" for n in names}
     outputs = {n: "v" for n in formulation.returns}  # type: ignore[attr-defined]
@@ -164,8 +171,8 @@ def _rolled(model: Model, formulation: Formulation, more: bool) -> Equations:
     )
     return Equations(
         f"{model.name}_{formulation.__name__}",
-        tuple(known[n] for n in inputs),
-        tuple(known[n] for n in outputs),
+        tuple(input_port(model, n) for n in inputs),
+        tuple(input_port(model, n) for n in outputs),
         lambda: ((), ()),
         rolled=function,
     )
@@ -181,7 +188,7 @@ def rolled_function(
     where = {n: (*(places or {}).get(n, (n, 0)), by) for n, by in data.by.items()}
     return RolledFunction(
         data.name, tuple(inputs.items()), tuple(outputs.items()), where, data.steps, data.inward,
-        data.record, data.root, dict(data.kept), data.bodies, data.table,
+        data.areas, data.slots, data.root, dict(data.kept), data.bodies, data.table,
     )  # fmt: skip
 
 
@@ -199,9 +206,8 @@ def _with_forces(tr: Trace, formulation: Formulation, arguments: dict[str, Any],
 
 
 def _output_port(model: Model, name: str, x: SX) -> Port:
-    known = input_ports(model)
-    if name in known and known[name].shape == (x.shape[0],):
-        return known[name]
+    if name in INPUTS and (port := input_port(model, name)).shape == (x.shape[0],):
+        return port
     shape = () if x.shape == (1, 1) else (x.shape[0],) if x.shape[1] == 1 else x.shape
     return Port(name, shape=shape)
 
@@ -210,7 +216,6 @@ def _assemble(
     name: str,
     tr: Trace,
     symbols: dict[str, SX],
-    known: dict[str, Port],
     outputs: list[Port],
     results: tuple[SX, ...],
     forces: bool,
@@ -228,7 +233,8 @@ def _assemble(
             notes.append(f"parameter '{parameter}' has no effect here: own forces are left out (forces=True adds them)")
     if not ({"t"} & free) and "t" in symbols:
         symbols = {k: x for k, x in symbols.items() if k != "t"}
-    ports = [known[k] for k in symbols] + [Port(k, default=np.array(tr.defaults[k]), shape=()) for k in tr.parameters]
+    ports = [input_port(tr.model, k) for k in symbols]
+    ports += [Port(k, default=np.array(tr.defaults[k]), shape=()) for k in tr.parameters]
     graph = (*symbols.values(), *tr.parameters.values()), tuple(ca.densify(x) for x in results)
     return Equations(name, tuple(ports), tuple(outputs), lambda: graph, tuple(notes))
 

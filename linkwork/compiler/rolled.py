@@ -20,7 +20,8 @@ import numpy as np
 from .lower import Lowered, lower
 from .running import aligned
 
-COLUMNS = 5  # group, parent, offset in q, offset in v, first number of the table
+COLUMNS = 9  # group, parent, offset in q, offset in v, first number of the table, two outward slots, two inward ones
+SIDES = ("own", "parent", "out.own", "out.parent", "in.own", "in.parent")
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,8 @@ class RolledFunction:
     places: dict[str, tuple[str, int, str]]
     steps: tuple[tuple[Any, ...], ...]
     inward: tuple[bool, ...]
-    record: int
+    areas: tuple[int, int, int]
+    slots: tuple[int, ...]
     root: np.ndarray
     kept: dict[str, tuple[int, int]]
     bodies: np.ndarray
@@ -54,7 +56,8 @@ class RolledFunction:
             sorted(self.places.items()),
             sorted(self.kept.items()),
             self.inward,
-            self.record,
+            self.areas,
+            self.slots,
             len(self.bodies),
         ]
         digest = hashlib.sha256(repr(parts).encode())
@@ -111,14 +114,29 @@ class RolledFunction:
     def serialize(self) -> str:
         return self.fingerprint
 
+    @cached_property
+    def begins(self) -> tuple[int, int, int]:
+        """First row of records, of outward and of inward slots. The world's are the first of each."""
+        record, outward, _ = self.areas
+        slots = (len(self.bodies) + 1) * record
+        return 0, slots, slots + self.slots[0] * outward
+
     def scratch(self) -> int:
-        """Rows of all records."""
-        return (len(self.bodies) + 1) * self.record
+        """Rows of all records and slots."""
+        return self.begins[2] + self.slots[1] * self.areas[2]
+
+    def worlds(self, row: int) -> int:
+        """Where in scratch a row of the world is, counted through the three areas."""
+        for begin, rows in zip(self.begins, self.areas, strict=True):
+            if row < rows:
+                return begin + row
+            row -= rows
+        raise IndexError(row)
 
     def data(self, symbol: str, lanes: int) -> dict[str, np.ndarray]:
         """What the global pointers must point to."""
         return {
-            f"{symbol}.bodies": np.ascontiguousarray(self.bodies, np.int64),
+            f"{symbol}.bodies": np.ascontiguousarray(self.bodies, np.int32),
             f"{symbol}.table": _spread(self.table, lanes),
             f"{symbol}.root": _spread(self.root, lanes),
         }
@@ -149,14 +167,17 @@ class RolledFunction:
 
     def evaluate(self, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
         """The value of one lane, without machine code: what the sweeps mean."""
-        records = np.zeros((len(self.bodies) + 1, self.record))
-        records[0] = self.root
+        w = np.zeros(self.scratch())
+        for row, x in enumerate(self.root):
+            w[self.worlds(row)] = x
         given = {n: x for (n, _), x in zip(self.inputs, inputs, strict=True)}
         results = {n: np.zeros(k) for n, k in self.outputs}
-        for s, i in self._visits(records):
-            group, parent, *offsets, first = self.bodies[i - 1]
+        for s, i in self._visits():
+            group, parent, *offsets, first = self.bodies[i - 1, :5]
             step, at = self.steps[s][group], dict(zip("qv", offsets, strict=True))
-            near = {"own": records[i], "parent": records[parent], "table": self.table[first:]}
+            columns = dict(zip(SIDES, (i, parent, *self.bodies[i - 1, 5:]), strict=True))
+            near = {n: w[self.begins[k // 2] + columns[n] * self.areas[k // 2] :] for k, n in enumerate(SIDES)}
+            near["table"] = self.table[first:]
 
             def rows(n: str, row: int, count: int, near: dict = near, at: dict = at) -> np.ndarray:
                 if n in near:
@@ -172,10 +193,10 @@ class RolledFunction:
                 rows(n, row, len(x))[:] = x
         for n, (row, count) in self.kept.items():
             argument, start, _ = self.places[n]
-            results[argument][start : start + count] = records[0, row : row + count]
+            results[argument][start : start + count] = w[self.worlds(row) :][:count]
         return list(results.values())
 
-    def _visits(self, records: np.ndarray) -> Iterator[tuple[int, int]]:
+    def _visits(self) -> Iterator[tuple[int, int]]:
         order = range(1, len(self.bodies) + 1)
         for s, inward in enumerate(self.inward):
             yield from ((s, i) for i in (reversed(order) if inward else order))
@@ -195,7 +216,6 @@ class _Writer:
         self.f, self.symbol, self.steps = f, symbol, steps
         self.type = "double" if lanes == 1 else f"<{lanes} x double>"
         self.row = 8 * lanes
-        self.record = f.record * self.row
         self.lines: list[str] = []
         self.names = 0
         self.arguments = [n for n, _ in f.inputs] + [n for n, _ in f.outputs]
@@ -248,10 +268,10 @@ class _Writer:
         ]
 
     def _copy_root(self) -> None:
-        for k in range(self.f.record):
+        for k in range(len(self.f.root)):
             source = self.define(f"getelementptr i8, ptr %root, i64 {k * self.row}")
             value = self.define(f"load {self.type}, ptr {source}, align 8")
-            target = self.define(f"getelementptr i8, ptr %w, i64 {k * self.row}")
+            target = self.define(f"getelementptr i8, ptr %w, i64 {self.f.worlds(k) * self.row}")
             self.lines.append(f"  store {self.type} {value}, ptr {target}, align {self.row}")
         self.block = "entry"
 
@@ -259,7 +279,7 @@ class _Writer:
         for name, (row, count) in self.f.kept.items():
             argument, start, _ = self.f.places[name]
             for k in range(count):
-                source = self.define(f"getelementptr i8, ptr %w, i64 {(row + k) * self.row}")
+                source = self.define(f"getelementptr i8, ptr %w, i64 {(self.f.worlds(row) + k) * self.row}")
                 value = self.define(f"load {self.type}, ptr {source}, align 8")
                 target = self.define(f"getelementptr i8, ptr {self.pointer[argument]}, i64 {(start + k) * self.row}")
                 self.lines.append(f"  store {self.type} {value}, ptr {target}, align {self.row}")
@@ -271,12 +291,14 @@ class _Writer:
         k = f"%{label}.k"
         if self.f.inward[s]:
             k = self.define(f"sub nuw nsw i64 {count - 1}, {k}")
-        place = self.define(f"mul nuw nsw i64 {k}, {8 * COLUMNS}")
+        place = self.define(f"mul nuw nsw i64 {k}, {4 * COLUMNS}")
         place = self.define(f"getelementptr i8, ptr %bodies, i64 {place}")
-        group, parent, at_q, at_v, first = (self._integer(place, c) for c in range(COLUMNS))
+        group, parent, at_q, at_v, first, *slots = (self._integer(place, c) for c in range(COLUMNS))
         number = self.define(f"add nuw nsw i64 {k}, 1")
         at = {"q": self._rows(at_q), "v": self._rows(at_v)}
-        base = {"own": self._of_record(number), "parent": self._of_record(parent)}
+        base = {
+            n: self._column(j // 2, x) for j, (n, x) in enumerate(zip(SIDES, (number, parent, *slots), strict=True))
+        }
         base["table"] = self.define(f"getelementptr i8, ptr %table, i64 {self._rows(first)}")
         if len(self.f.steps[s]) == 1 == len(groups):
             self._call(s, groups[0], base, at)
@@ -293,15 +315,18 @@ class _Writer:
         self.block = f"{label}.done"
 
     def _integer(self, place: str, column: int) -> str:
-        at = self.define(f"getelementptr i64, ptr {place}, i64 {column}")
-        return self.define(f"load i64, ptr {at}, align 8")
+        at = self.define(f"getelementptr i32, ptr {place}, i64 {column}")
+        narrow = self.define(f"load i32, ptr {at}, align 4")
+        return self.define(f"zext i32 {narrow} to i64")
 
     def _rows(self, count: str) -> str:
         return self.define(f"mul nuw nsw i64 {count}, {self.row}")
 
-    def _of_record(self, number: str) -> str:
-        far = self.define(f"mul nuw nsw i64 {number}, {self.record}")
-        return self.define(f"getelementptr i8, ptr %w, i64 {far}")
+    def _column(self, area: int, number: str) -> str:
+        """A body's rows in an area: records, outward slots or inward slots."""
+        far = self.define(f"mul nuw nsw i64 {number}, {self.f.areas[area] * self.row}")
+        from_there = self.define(f"add nuw nsw i64 {far}, {self.f.begins[area] * self.row}")
+        return self.define(f"getelementptr i8, ptr %w, i64 {from_there}")
 
     def _call(self, s: int, g: int, base: dict[str, str], at: dict[str, str]) -> None:
         step = self.f.steps[s][g]

@@ -1,33 +1,29 @@
 """Sweeps for long mechanisms: each step traced once per group of like bodies, to be called in a loop over tables.
 
-Bodies are alike when their joints are of one kind, their axes and placements have the same structure, and they stand
-alike among their kin: a tip sums up nothing, and the child visited first writes what the others add to. Numbers that
-all bodies of a group share are folded into its step; the others stand in a table, one row a body. What a body hands to
-later sweeps, to its children or to its parent lies in its record, a column of rows.
+What a body hands to later sweeps, to its children or to its parent lies where `records.py` says; what makes bodies
+alike, and the tables of the numbers in which they differ, stand in `groups.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from linkwork.dynamics.sweeps import SYMMETRIC, Link, Results, Sweep, body_inertia, link
+from linkwork.dynamics.groups import Groups
+from linkwork.dynamics.records import Areas, inward_slots, outward_slots, sorted_by_area
+from linkwork.dynamics.sweeps import SYMMETRIC, Link, Results, Sweep, link
 from linkwork.errors import ModelError
 from linkwork.model.check import check_moves_mass
-from linkwork.model.describe import Body, Inertial, Joint
 from linkwork.model.joints import KINDS
 from linkwork.model.model import Model
 from linkwork.spatial import SX, zeros
 
-Place = tuple[
-    str, int
-]  # where a step's number comes from or goes to: ("q" | "v" | "own" | "parent" | "table", first row)
-PASSIVE = ("damping", "stiffness", "rest", "friction", "armature")
+Place = tuple[str, int]
+"""Where a step's numbers come from or go to: ("q" | "v" | "table" | a side of `records.py`, first row)."""
 
 
 @dataclass(frozen=True)
@@ -46,16 +42,19 @@ class Rolled:
     by                names of what comes in and goes out per joint → "q" or "v", the offset it is taken at, or "root"
     steps[s][g]       the step of sweep s for group g
     inward[s]         direction
-    record, root      rows of a record; the world's record
-    kept              what the world's record holds in the end and goes out: name → first row, rows
-    bodies            (bodies, 5) integers: group, parent, offset in q, offset in v, first number in `table`
+    areas, slots      rows of a record, of an outward and of an inward slot (see `records.py`); slots of either way
+    root              what the world holds in the three areas, one after the other
+    kept              what the world holds in the end and goes out: name → first row, rows, through the three areas
+    bodies            (bodies, 9) integers: group, parent, offset in q, offset in v, first number in `table`, and the
+                      slots: outward own and parent's, inward own and parent's
     """
 
     name: str
     by: Mapping[str, str]
     steps: tuple[tuple[Step, ...], ...]
     inward: tuple[bool, ...]
-    record: int
+    areas: tuple[int, int, int]
+    slots: tuple[int, ...]
     root: np.ndarray
     kept: Mapping[str, tuple[int, int]]
     bodies: np.ndarray
@@ -140,7 +139,7 @@ def rolled(
     _refuse(model)
     if "v_dot" in outputs:
         check_moves_mass(model)
-    groups = _Groups(model)
+    groups = Groups(model)
     shapes: list[dict[str, tuple[int, int]]] = [{} for _ in groups.examples]
     root_shapes = {k: tuple(x.shape) for k, x in root.items()}
     traced = []
@@ -171,7 +170,7 @@ def _refuse(model: Model) -> None:
 
 
 def _trace(
-    groups: _Groups, g: int, s: int, sweep: Sweep, shapes: Mapping, root: Mapping, inputs: Mapping[str, str]
+    groups: Groups, g: int, s: int, sweep: Sweep, shapes: Mapping, root: Mapping, inputs: Mapping[str, str]
 ) -> _Traced:
     kind = KINDS[groups.examples[g][0].kind]
     joint, body, table = groups.symbolic(g)
@@ -232,114 +231,18 @@ def _again(R: SX, record: _Reader) -> SX:
     return out
 
 
-class _Kin(NamedTuple):
-    tip: bool  # has no children, so its sums are zero
-    first: bool  # writes its parent's sums; its brothers add to them
-
-
-class _Groups:
-    """Bodies sorted by structure; numbers shared within a group, numbers in the table."""
-
-    def __init__(self, model: Model):
-        keys: dict[tuple, int] = {}
-        alike: dict[tuple, int] = {}  # the fields themselves → group, so that a structure is looked at once
-        members: list[list[tuple[Joint, Body]]] = []
-        self.of: list[int] = []
-        self.kin: list[_Kin] = []
-        last = {p: i for i, p in enumerate(model.parent)}  # the child that is visited first on the way inwards
-        for i in model.tree:
-            joint, body = model.joint(i), _one_part(model.bodies[i])
-            kin = i not in last, last[model.parent[i]] == i
-            fields = (*kin, joint.kind, joint.axis, joint.rotation, *(getattr(joint, w) for w in PASSIVE))
-            g = alike.get(fields)
-            if g is None:
-                g = alike[fields] = keys.setdefault((kin, _structure(joint)), len(keys))
-                if g == len(members):
-                    members.append([])
-                    self.kin.append(_Kin(*kin))
-            self.of.append(g)
-            members[g].append((joint, body))
-        self.examples = [m[0] for m in members]
-        self.rows = [_numbers(m) for m in members]
-        self.varying = [np.flatnonzero(np.any(n != n[0], axis=0)).tolist() for n in self.rows]
-
-    def symbolic(self, g: int) -> tuple[Joint, Body, SX]:
-        """The group's joint and body, with symbols for the numbers that vary."""
-        joint, body = self.examples[g]
-        table = SX.sym("table", len(self.varying[g]))
-        values: list[Any] = list(self.rows[g][0])
-        for k, at in enumerate(self.varying[g]):
-            values[at] = table[k]
-        return *_renumbered(joint, body, [float(x) if not isinstance(x, SX) else x for x in values]), table
-
-    def table(self) -> tuple[np.ndarray, np.ndarray]:
-        """First number of each body, all numbers."""
-        of = np.array(self.of, int)
-        width = np.array([len(v) for v in self.varying], int)[of] if len(of) else np.zeros(0, int)
-        first = np.cumsum(width) - width
-        out = np.empty(int(width.sum()))
-        for g, varying in enumerate(self.varying):
-            out[first[of == g][:, None] + np.arange(len(varying))] = self.rows[g][:, varying]
-        return first, out
-
-
-def _structure(joint: Joint) -> tuple:
-    """What must be equal for two joints to share a step."""
-    plain = all(e in (-1.0, 0.0, 1.0) for row in joint.rotation for e in row)
-    aligned = sorted(map(abs, joint.axis)) == [0.0, 0.0, 1.0]
-    used = tuple(any(getattr(joint, w)) for w in PASSIVE)
-    return (
-        joint.kind,
-        joint.axis if aligned or KINDS[joint.kind].plane else None,
-        joint.rotation if plain else None,
-        used,
-    )
-
-
-def _one_part(body: Body) -> Body:
-    """All inertial parts as one, by numbers."""
-    if len(body.inertials) == 1:
-        return body
-    m, md, I = (np.array(ca.DM(x)) for x in (ca.evalf(e) for e in body_inertia(body)))
-    mass = float(m[0, 0])
-    c = md[:, 0] / mass if mass else np.zeros(3)
-    I = I - mass * ((c @ c) * np.eye(3) - np.outer(c, c))
-    inertia = (I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2])
-    return Body(body.name, (Inertial(mass, tuple(map(float, c)), tuple(map(float, inertia))),))
-
-
-def _numbers(members: Sequence[tuple[Joint, Body]]) -> np.ndarray:
-    """One row of numbers for each body, in the order in which `_renumbered` takes them."""
-    joints, parts = [j for j, _ in members], [b.inertials[0] for _, b in members]
-    words = ("position", "rotation", "axis", "axis2", "pitch", "friction_speed", *PASSIVE)
-    columns = [[getattr(j, w) for j in joints] for w in words]
-    columns += [[getattr(p, w) for p in parts] for w in ("mass", "centre", "inertia")]
-    return np.hstack([np.array(c, float).reshape(len(members), -1) for c in columns])
-
-
-def _renumbered(joint: Joint, body: Body, values: list[Any]) -> tuple[Joint, Body]:
-    at = iter(values)
-
-    def take(n: int) -> tuple:
-        return tuple(next(at) for _ in range(n))
-
-    changes: dict[str, Any] = {
-        "position": take(3),
-        "rotation": (take(3), take(3), take(3)),
-        "axis": take(3),
-        "axis2": take(3),
-    }
-    changes["pitch"], changes["friction_speed"] = take(2)
-    changes.update({w: take(len(getattr(joint, w))) for w in PASSIVE})
-    part = Inertial(next(at), take(3), take(6))
-    return replace(joint, **changes), Body(body.name, (part,))
+def _handed_on(traced: Sequence[_Traced]) -> set[str]:
+    """Results that nobody reads but the children in the sweep that makes them."""
+    made = {n: t.sweep for t in traced for n in t.results}
+    kept = {n for t in traced for n in t.own} | {n for t in traced for n in t.other if made.get(n) != t.sweep}
+    return {n for t in traced for n in t.other} - kept
 
 
 def _laid_out(
     model: Model,
     name: str,
     sweeps: Sequence[Sweep],
-    groups: _Groups,
+    groups: Groups,
     traced: list[_Traced],
     root: Results,
     inputs: Mapping[str, str],
@@ -354,10 +257,11 @@ def _laid_out(
         for n, x in t.results.items():
             if n in needed:
                 sizes[n] = max(sizes.get(n, 0), _flat(n, x).numel())
-    passed = [n for sweep in sweeps for n in dict(sweep.passes) if n in sizes]
-    order = [*passed, *(n for n in sizes if n not in passed)]
-    row = dict(zip(order, np.concatenate([[0], np.cumsum([sizes[n] for n in order])]).tolist(), strict=False))
-    record = sum(sizes.values())
+    passed = {n for sweep in sweeps for n in dict(sweep.passes)}
+    handed_on = _handed_on(traced) - passed
+    row, rows_of = sorted_by_area(sizes, handed_on, passed)
+    slots = outward_slots(model.parent), inward_slots(model.parent)
+    areas = Areas(rows_of, (int(slots[0].max()) + 1, int(slots[1].max()) + 1))
 
     def made(t: _Traced) -> Step:
         passes = dict(sweeps[t.sweep].passes)
@@ -374,31 +278,37 @@ def _laid_out(
                 above = SX.sym(f"{n}_above", flat.numel())
                 ins.append((above, ("parent", row[n])))
                 outs.append((above + flat, ("parent", row[n])))
-            elif n in row and flat.numel():
+            elif n in row and flat.numel() and not (n in handed_on and groups.kin[t.group].tip):
                 outs.append((flat, ("own", row[n])))
             if outputs.get(n, "root") != "root" and flat.numel():
                 outs.append((flat, (n, 0)))
         ins = [(x, p) for x, p in ins if x.numel()]
         f = ca.Function(f"s{t.sweep}_g{t.group}", [x for x, _ in ins], [ca.densify(x) for x, _ in outs], {"cse": True})
-        return Step(f, tuple(p for _, p in ins), tuple(p for _, p in outs))
+        return Step(f, tuple(lies(p) for _, p in ins), tuple(lies(p) for _, p in outs))
+
+    def lies(place: Place) -> Place:
+        return areas.where(*place) if place[0] in ("own", "parent") else place
 
     count = len(groups.examples)
-    start = np.zeros(record)
+    start = np.zeros(sum(areas.sizes))
     for n, x in root.items():
         if n in row:
             start[row[n] : row[n] + sizes[n]] = np.array(ca.DM(ca.evalf(_flat(n, x)))).ravel()
     first, table = groups.table()
     kinds = [model.kind(i) for i in model.tree]
     offsets = [np.cumsum(n) - n for n in (np.array([k.nq for k in kinds], int), np.array([k.nv for k in kinds], int))]
-    integers = np.stack([np.array(groups.of, int), np.array(model.parent[1:], int), *offsets, first], axis=1)
+    parent = np.array(model.parent[1:], int)
+    near = [x for slot in slots for x in (slot[1:], slot[parent])]
+    integers = np.stack([np.array(groups.of, int), parent, *offsets, first, *near], axis=1)
     return Rolled(
         name,
         {**inputs, **outputs},
         tuple(tuple(made(t) for t in traced[s * count : (s + 1) * count]) for s in range(len(sweeps))),
         tuple(s.direction == "inward" for s in sweeps),
-        record,
+        areas.sizes,
+        areas.slots,
         start,
         {n: (row[n], sizes[n]) for n, by in outputs.items() if by == "root"},
-        integers.astype(np.int64),
+        integers.astype(np.int32),
         table,
     )
