@@ -35,24 +35,26 @@ class Groups:
 
     def __init__(self, model: Model):
         keys: dict[tuple, int] = {}
-        alike: dict[tuple, int] = {}  # the fields themselves → group, so that a structure is looked at once
-        members: list[list[tuple[Joint, Body]]] = []
-        self.of: list[int] = []
+        alike: tuple[dict[tuple, int], ...] = ({}, {}, {}, {})  # fields → group, so that a structure is looked at once
         self.kin: list[Kin] = []
+        self.of: list[int] = []
         last = {p: i for i, p in enumerate(model.parent)}  # the child that is visited first on the way inwards
-        bodies = [b if len(b.inertials) == 1 else _one_part(b) for b in model.bodies]
-        for i, looks in zip(model.tree, map(LOOKS, model.joints[1:]), strict=True):
-            kin = i not in last, last[model.parent[i]] == i
-            g = alike.get((kin, looks))
+        for i, p, looks in zip(model.tree, model.parent[1:], map(LOOKS, model.joints[1:]), strict=True):
+            kin = Kin(i not in last, last[p] == i)
+            like = alike[2 * kin.tip + kin.first]
+            g = like.get(looks)
             if g is None:
-                g = alike[kin, looks] = keys.setdefault((kin, _structure(model.joint(i))), len(keys))
-                if g == len(members):
-                    members.append([])
-                    self.kin.append(Kin(*kin))
+                g = like[looks] = keys.setdefault((kin, _structure(model.joint(i))), len(keys))
+                if g == len(self.kin):
+                    self.kin.append(kin)
             self.of.append(g)
-            members[g].append((model.joints[i], bodies[i]))  # type: ignore[arg-type]
-        self.examples = [m[0] for m in members]
-        self.rows = [_numbers(m) for m in members]
+        of = np.array(self.of, int)
+        bodies = [b if len(b.inertials) == 1 else _one_part(b) for b in model.bodies]
+        joints, self.examples, self.rows = model.joints, [], []
+        for g in range(len(keys)):
+            members = (np.flatnonzero(of == g) + 1).tolist()
+            self.examples.append((model.joint(members[0]), bodies[members[0]]))
+            self.rows.append(_numbers([joints[i] for i in members], [bodies[i].inertials[0] for i in members]))
         self.varying = [np.flatnonzero(np.any(n != n[0], axis=0)).tolist() for n in self.rows]
 
     def symbolic(self, g: int) -> tuple[Joint, Body, SX]:
@@ -98,9 +100,8 @@ def _one_part(body: Body) -> Body:
     return Body(body.name, (Inertial(mass, tuple(map(float, c)), tuple(map(float, inertia))),))
 
 
-def _numbers(members: Sequence[tuple[Joint, Body]]) -> np.ndarray:
+def _numbers(joints: Sequence[Joint | None], parts: Sequence[Inertial]) -> np.ndarray:
     """One row of numbers for each body, in the order in which `_renumbered` takes them."""
-    joints, parts = [j for j, _ in members], [b.inertials[0] for _, b in members]
     words = ("position", "rotation", "axis", "axis2", "pitch", "friction_speed", *PASSIVE)
     columns = [_column(list(map(attrgetter(w), joints))) for w in words]
     columns += [_column(list(map(attrgetter(w), parts))) for w in ("mass", "centre", "inertia")]

@@ -150,7 +150,9 @@ def _check_freedoms(joint: Joint, what: str, where: Place | None) -> None:
 
 def unmoved(model: Model) -> list[int]:
     """Joints that move no mass: a model may have them, but no formulation can say how they accelerate."""
-    heavy = [any(not _is_zero(x) for p in body.inertials for x in (p.mass, *p.inertia)) for body in model.bodies]
+    heavy = [any(not (_is_zero(p.mass) and all(map(_is_zero, p.inertia))) for p in b.inertials) for b in model.bodies]
+    if all(heavy[1:]):
+        return []
     for i in reversed(model.tree):
         heavy[model.parent[i]] |= heavy[i]
     return [

@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 import casadi as ca
 
 from linkwork.errors import ModelError, nearest
+from linkwork.model import contact_laws
+from linkwork.model.contact_laws import Cup, Funnel, Limiter, Stop
 from linkwork.model.forms import Source
 from linkwork.model.formula import Formula, at_time, formula
 from linkwork.model.model import Model
@@ -32,6 +34,7 @@ class Spring:
 
     kind: ClassVar[str] = "spring"
     names: ClassVar[tuple[str, ...]] = ("marker_a", "marker_b")
+    signed: ClassVar[tuple[str, ...]] = ("length",)
     numbers: ClassVar[tuple[str, ...]] = ("stiffness", "damping", "length")
 
     def __call__(self, state: Any) -> dict[str, Any]:
@@ -54,6 +57,8 @@ class PD:
 
     kind: ClassVar[str] = "pd"
     names: ClassVar[tuple[str, ...]] = ("joint",)
+    joints: ClassVar[tuple[str, ...]] = ("joint",)
+    signed: ClassVar[tuple[str, ...]] = ("target",)
     numbers: ClassVar[tuple[str, ...]] = ("kp", "kd", "target")
 
     def __call__(self, state: Any) -> dict[str, Any]:
@@ -80,8 +85,55 @@ class Drag:
         return {self.body: ca.vertcat(-(self.coefficient + self.quadratic * speed) * v, -self.angular * w)}
 
 
-Ready = Spring | PD | Drag
-READY: dict[str, type[Ready]] = {law.kind: law for law in (Spring, PD, Drag)}
+@dataclass(frozen=True)
+class Thrust:
+    """A steady force at a marker (or body's origin), told in the marker's own axes."""
+
+    marker: str
+    x: Any = 0.0
+    y: Any = 0.0
+    z: Any = 0.0
+
+    kind: ClassVar[str] = "thrust"
+    names: ClassVar[tuple[str, ...]] = ("marker",)
+    numbers: ClassVar[tuple[str, ...]] = ("x", "y", "z")
+    signed: ClassVar[tuple[str, ...]] = ("x", "y", "z")
+
+    def __call__(self, state: Any) -> dict[str, Any]:
+        return {self.marker: state.rotation(self.marker) @ ca.vertcat(self.x, self.y, self.z)}
+
+
+@dataclass(frozen=True)
+class Hold:
+    """Holds a body's attitude parallel to the world's axes: moments −kp θ − kd ω about its own axes.
+
+    θ is the axis of its turn times the sine of the angle, so the law is meant for turns well below a right angle.
+    """
+
+    body: str
+    kp_x: Any = 0.0
+    kp_y: Any = 0.0
+    kp_z: Any = 0.0
+    kd_x: Any = 0.0
+    kd_y: Any = 0.0
+    kd_z: Any = 0.0
+
+    kind: ClassVar[str] = "hold"
+    names: ClassVar[tuple[str, ...]] = ("body",)
+    numbers: ClassVar[tuple[str, ...]] = ("kp_x", "kp_y", "kp_z", "kd_x", "kd_y", "kd_z")
+
+    def __call__(self, state: Any) -> dict[str, Any]:
+        R = state.rotation(self.body)
+        turn = ca.vertcat(R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]) / 2
+        kp, kd = ca.vertcat(self.kp_x, self.kp_y, self.kp_z), ca.vertcat(self.kd_x, self.kd_y, self.kd_z)
+        moment = -kp * turn - kd * (R.T @ state.omega(self.body))
+        return {self.body: ca.vertcat(0, 0, 0, R @ moment)}
+
+
+Ready = Spring | PD | Drag | Thrust | Hold | Cup | Funnel | Stop | Limiter
+READY: dict[str, type[Ready]] = {
+    law.kind: law for law in (Spring, PD, Drag, Thrust, Hold, Cup, Funnel, Stop, Limiter)
+}
 _UNITS = {
     "stiffness": ("N/m",),
     "damping": ("N*s/m",),
@@ -92,6 +144,10 @@ _UNITS = {
     "coefficient": ("N*s/m",),
     "quadratic": ("N*s^2/m^2",),
     "angular": ("N*m*s/rad",),
+    **dict.fromkeys(("x", "y", "z"), ("N",)),
+    **dict.fromkeys(("kp_x", "kp_y", "kp_z"), ("N*m/rad",)),
+    **dict.fromkeys(("kd_x", "kd_y", "kd_z"), ("N*m*s/rad",)),
+    **contact_laws.UNITS,
 }
 
 
@@ -108,6 +164,42 @@ def pd(joint: str, kp: Any = 0.0, kd: Any = 0.0, target: Any = 0.0) -> PD:
 def drag(body: str, coefficient: Any = 0.0, quadratic: Any = 0.0, angular: Any = 0.0) -> Drag:
     """Drag on a body (or at a marker) against its velocity, and against its turning."""
     return Drag(body, *_said(coefficient=coefficient, quadratic=quadratic, angular=angular))
+
+
+def thrust(marker: str, **force: Any) -> Thrust:
+    """A steady force x, y, z at a marker, in its axes."""
+    return _made(Thrust, (marker,), force)
+
+
+def hold(body: str, **gains: Any) -> Hold:
+    """An attitude control with gains kp_x … kd_z; see `Hold`."""
+    return _made(Hold, (body,), gains)
+
+
+def cup(sphere: str, wall: str, **numbers: Any) -> Cup:
+    """A sphere in a cone with rim and spherical seat; see `linkwork.model.contacts`."""
+    return _made(Cup, (sphere, wall), numbers)
+
+
+def funnel(sphere: str, wall: str, **numbers: Any) -> Funnel:
+    """A sphere in a cone with rim and cylindrical socket; see `linkwork.model.contacts`."""
+    return _made(Funnel, (sphere, wall), numbers)
+
+
+def stop(joint: str, **numbers: Any) -> Stop:
+    """One-sided stops of a joint of one freedom beyond `lower` and `upper`."""
+    return _made(Stop, (joint,), numbers)
+
+
+def limiter(joint_a: str, joint_b: str, **numbers: Any) -> Limiter:
+    """One round stop for two crossed joints."""
+    return _made(Limiter, (joint_a, joint_b), numbers)
+
+
+def _made(law: type[Ready], names: tuple[str, ...], given: Mapping[str, Any]) -> Any:
+    """A law from names and numbers, `kind` being told by the class."""
+    told = {"kind": law.kind, **dict(zip(law.names, names, strict=True)), **given}
+    return of_mapping(told, Source(), f"the {law.kind}")
 
 
 def _said(source: Source | None = None, what: str = "the law", **given: Any) -> list[Any]:
@@ -146,24 +238,43 @@ def of_mapping(given: Mapping[str, Any], source: Source, what: str) -> Ready:
 
 
 def check(model: Model) -> None:
-    """The names in ready-made laws are names of the model."""
+    """The names in ready-made laws are names of the model, and their numbers can be."""
     for law in model.laws:
-        function, where, what = law.function, law.source, f"law '{law.name}'"
-        if not isinstance(function, Ready):
+        if isinstance(law.function, Ready):
+            what = f"law '{law.name}'"
+            _check_names(model, law.function, what, law.source)
+            _check_numbers(law.function, what, law.source)
+
+
+def _check_names(model: Model, function: Ready, what: str, where: Where) -> None:
+    joints = getattr(function, "joints", ())
+    for key in function.names:
+        name, known = getattr(function, key), model.joint_index if key in joints else model.markers
+        if name not in known:
+            raise ModelError(f"{what} names an unknown {key} '{name}'", where=where, fix=nearest(name, known))
+        if key in joints and model.kind(model.joint_index[name]).nv != 1:
+            verb = "drives" if isinstance(function, PD) else "acts on"
+            fix = "drive a joint of one freedom" if isinstance(function, PD) else "name a joint of one freedom"
+            raise ModelError(f"{what} {verb} '{name}', which has several freedoms or none", where=where, fix=fix)
+        if key not in joints and name in model.joint_index:
+            fix = "add a marker with a name of its own at that place"
+            raise ModelError(f"{what} acts on '{name}', which is also a joint", where=where, fix=fix)
+    ends = [getattr(function, key) for key in function.names]
+    if len(set(ends)) < len(ends):
+        fix = "name two joints" if joints else "name two markers"
+        raise ModelError(f"{what} has both ends at '{ends[0]}'", where=where, fix=fix)
+
+
+def _check_numbers(function: Ready, what: str, where: Where) -> None:
+    signed, positive = getattr(function, "signed", ()), getattr(function, "positive", ())
+    for word in function.numbers:
+        value = getattr(function, word)
+        if word in signed or isinstance(value, Formula):
             continue
-        known = model.joint_index if isinstance(function, PD) else model.markers
-        for key in function.names:
-            name = getattr(function, key)
-            if name not in known:
-                raise ModelError(f"{what} names an unknown {key} '{name}'", where=where, fix=nearest(name, known))
-            if isinstance(function, PD) and model.kind(model.joint_index[name]).nv != 1:
-                fix = "drive a joint of one freedom"
-                raise ModelError(f"{what} drives '{name}', which has several freedoms or none", where=where, fix=fix)
-            if not isinstance(function, PD) and name in model.joint_index:
-                fix = "add a marker with a name of its own at that place"
-                raise ModelError(f"{what} acts on '{name}', which is also a joint", where=where, fix=fix)
-        if isinstance(function, Spring) and function.marker_a == function.marker_b:
-            raise ModelError(f"{what} has both ends at '{function.marker_a}'", where=where, fix="name two markers")
-        for word in function.numbers:
-            if word != "target" and word != "length" and float(getattr(function, word)) < 0:
-                raise ModelError(f"{word} of {what} is below zero", where=where, fix=f"{word} is zero or more")
+        if float(value) < 0:
+            raise ModelError(f"{word} of {what} is below zero", where=where, fix=f"{word} is zero or more")
+        if word in positive and float(value) == 0:
+            raise ModelError(f"{word} of {what} is zero", where=where, fix=f"give a {word} above zero")
+    low, high = getattr(function, "lower", 0.0), getattr(function, "upper", 0.0)
+    if float(low) > float(high):
+        raise ModelError(f"lower of {what} is above its upper", where=where, fix="swap them")

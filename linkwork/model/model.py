@@ -109,34 +109,43 @@ class Model:
     def nv(self) -> int:
         return sum(self.kind(i).nv for i in self.independent)
 
-    @cached_property
+    @property
     def q_names(self) -> tuple[str, ...]:
-        return self._named("coordinates")[0]
+        return self._coordinates[0]
 
-    @cached_property
+    @property
     def v_names(self) -> tuple[str, ...]:
-        return self._named("speeds")[0]
+        return self._speeds[0]
 
-    @cached_property
+    @property
     def q_units(self) -> tuple[str, ...]:
-        return self._named("coordinates")[1]
+        return self._coordinates[1]
 
-    @cached_property
+    @property
     def v_units(self) -> tuple[str, ...]:
-        return self._named("speeds")[1]
+        return self._speeds[1]
 
     @cached_property
     def tau_units(self) -> tuple[str, ...]:
         return tuple("N" if u == "m/s" else "N*m" for u in self.v_units)
 
-    def _named(self, which: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    @cached_property
+    def _coordinates(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        return self._named({kind.name: kind.coordinates for kind in KINDS.values()})
+
+    @cached_property
+    def _speeds(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        return self._named({kind.name: kind.speeds for kind in KINDS.values()})
+
+    def _named(self, parts: Mapping[str, tuple[tuple[str, str], ...]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Names and units of all independent coordinates or speeds."""
         names: list[str] = []
         units: list[str] = []
+        joints = self.joints
         for i in self.independent:
-            for component, unit in getattr(self._kinds[i - 1], which):
-                joint = self.joint(i).name
-                names.append(f"{joint}.{component}" if component else joint)
+            joint = joints[i]
+            for component, unit in parts[joint.kind]:  # type: ignore[union-attr]
+                names.append(f"{joint.name}.{component}" if component else joint.name)  # type: ignore[union-attr]
                 units.append(unit)
         return tuple(names), tuple(units)
 

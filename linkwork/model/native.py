@@ -48,18 +48,8 @@ WORLD = ("name", "markers", "visuals", "mass", "centre", "inertia", "unchecked",
 MARKER = _keys(Mechanism.marker, "body")
 VISUAL = _keys(Mechanism.visual, "body")
 WORDS = (
-    "kind",
-    "parent",
-    "child",
-    "follows",
-    "shape",
-    "about",
-    "name",
-    "file",
-    "marker_a",
-    "marker_b",
-    "joint",
-    "body",
+    *("kind", "parent", "child", "follows", "shape", "about", "name", "file"),
+    *dict.fromkeys(key for law in laws.READY.values() for key in law.names),
 )
 
 
