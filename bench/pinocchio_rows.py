@@ -36,8 +36,7 @@ def ours(k: Any, given: dict[str, np.ndarray]) -> dict[str, Timed]:
     things: dict[str, Timed] = {"ours": (k.bind(**given, threads=1), samples)}
     if hasattr(k, "blocks"):
         packed = k.pack(**given)
-        out = k.blocks(**packed, threads=1)
-        things["blocks"] = (partial(k.blocks, **packed, out=out, threads=1), samples)
+        things["blocks"] = (k.bind_blocks(**packed, threads=1), samples)
     return things
 
 

@@ -21,7 +21,7 @@ from .tape import LEAVES, Tape, read
 
 WHOLE = 12_000
 """Up to so many operations are one function: nothing crosses, and building stays quick."""
-CHUNK = 1500
+CHUNK = 700
 """Operations per internal function of a longer one, about."""
 MANY = 16
 """Rows from which on an output may have its equal ones written once."""
