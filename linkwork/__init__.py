@@ -10,7 +10,13 @@ lw.plot(run)                                       picture
 from linkwork.display import page, plot
 from linkwork.driven import Event, system
 from linkwork.dynamics.aba import aba
+from linkwork.dynamics.block_drives import drive_forces, link_forces
+from linkwork.dynamics.block_matrix import block_matrix
 from linkwork.dynamics.crba import crba, forward
+from linkwork.dynamics.docking_open import docking_open
+from linkwork.dynamics.docking_rows import Base
+from linkwork.dynamics.docking_spacecraft import Modes, Spacecraft, docking_spacecraft
+from linkwork.dynamics.docking_tree import docking_tree
 from linkwork.dynamics.energy import (
     centre_of_mass,
     energy,
@@ -20,7 +26,10 @@ from linkwork.dynamics.energy import (
     potential_energy,
     spring_energy,
 )
+from linkwork.dynamics.fictitious_chain import chain_state, fictitious_chain
 from linkwork.dynamics.formulation import returns
+from linkwork.dynamics.kane_graph import kane_graph
+from linkwork.dynamics.kane_loops import marker_rows
 from linkwork.dynamics.kinematics import (
     acceleration,
     difference,
@@ -31,6 +40,8 @@ from linkwork.dynamics.kinematics import (
     velocity,
 )
 from linkwork.dynamics.rnea import bias, gravity_forces, rnea, wrenches
+from linkwork.dynamics.separate_bodies import separate_bodies
+from linkwork.dynamics.separate_bodies_planar import separate_bodies_planar
 from linkwork.errors import CompileError, LinkworkError, ModelError, RunError
 from linkwork.experiment import simulate
 from linkwork.linear import linearize
@@ -47,6 +58,7 @@ from linkwork.system import Equations, compile, equations, function
 __version__ = "0.1.0"
 
 __all__ = [
+    "Base",
     "CompileError",
     "Equations",
     "Event",
@@ -54,26 +66,38 @@ __all__ = [
     "Mechanism",
     "Model",
     "ModelError",
+    "Modes",
     "Result",
     "RunError",
+    "Spacecraft",
     "aba",
     "acceleration",
     "bias",
+    "block_matrix",
     "centre_of_mass",
+    "chain_state",
     "compile",
     "crba",
     "difference",
+    "docking_open",
+    "docking_spacecraft",
+    "docking_tree",
+    "drive_forces",
     "energy",
     "equations",
+    "fictitious_chain",
     "forward",
     "function",
     "gravity_energy",
     "gravity_forces",
     "integrate",
     "jacobian",
+    "kane_graph",
     "kinetic_energy",
     "laws",
     "linearize",
+    "link_forces",
+    "marker_rows",
     "momentum",
     "page",
     "plot",
@@ -86,6 +110,8 @@ __all__ = [
     "returns",
     "rnea",
     "rotation_of",
+    "separate_bodies",
+    "separate_bodies_planar",
     "shapes",
     "simulate",
     "spring_energy",

@@ -66,7 +66,7 @@ class System:
     @cached_property
     def is_long(self) -> bool:
         """Too long to be unrolled: run in loops over tables."""
-        return len(self.model.tree) > LONG
+        return len(self.model.tree) > LONG and self.formulation is aba
 
     @cached_property
     def has_work(self) -> bool:
@@ -117,9 +117,9 @@ class System:
     def _long_motion(self) -> numbers.Motion:
         """The same in loops over the bodies: joint forces of the model's own, no laws, events or parameters."""
         m = self.model
-        if self.events or m.parameters or self.formulation is not aba:
+        if self.events or m.parameters:
             raise RunError(
-                f"'{m.name}' has {len(m.tree)} bodies; so long a model runs with aba, without events and parameters",
+                f"'{m.name}' has {len(m.tree)} bodies; so long a model runs without events and parameters",
                 fix="leave them out",
             )
         places = {

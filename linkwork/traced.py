@@ -163,14 +163,15 @@ class Equations:
 
 
 def identifier(name: str) -> str:
-    return "_".join(filter(None, "".join(c if c.isalnum() and c.isascii() else "_" for c in name).split("_"))) or "f"
+    """A name CasADi accepts: letters, digits and single underscores, a letter first."""
+    plain = "_".join(filter(None, "".join(c if c.isalnum() and c.isascii() else "_" for c in name).split("_"))) or "f"
+    return plain if plain[0].isalpha() else f"x{plain}"
 
 
 def identifiers(names: Iterable[str]) -> list[str]:
     """Names CasADi accepts, all different."""
     found: list[str] = []
     for name in map(identifier, names):
-        name = name if name[0].isalpha() else f"x{name}"
         k, fresh = 2, name
         while fresh in found:
             fresh, k = f"{name}_{k}", k + 1

@@ -31,11 +31,11 @@ SWEEPS = (Sweep("inward", composite, {"M_up": (6, 6)}),)
 
 
 @returns("M")
-def crba(model: Model, q: SX) -> SX:
-    """The mass matrix M(q), rotor inertias included."""
+def crba(model: Model, q: SX, t: SX | None = None) -> SX:
+    """The mass matrix M(q), rotor inertias included; the time matters below prescribed joints."""
     model = simplest(model)
     speeds = SX(model.v_slices[-1].stop, 1)
-    bodies = run(model, SWEEPS, links(model, expand(model, q), speeds, time(None)), {})
+    bodies = run(model, SWEEPS, links(model, expand(model, q), speeds, time(t)), {})
     M = zeros(speeds.numel(), speeds.numel())
     for j in model.tree:
         if model.kind(j).nv == 0:
@@ -59,7 +59,7 @@ def forward(model: Model, q: SX, v: SX, tau: SX, f_ext: SX | None = None, t: SX 
     """Joint accelerations from M v_dot = tau − h, M factorised along the tree. The same answer as `aba`."""
     check_moves_mass(model)
     h = rnea(model, q, v, SX(model.nv, 1), f_ext, t)
-    return solve_branches(crba(model, q), tau - h)
+    return solve_branches(crba(model, q, t), tau - h)
 
 
 def solve_branches(M: SX, b: SX) -> SX:

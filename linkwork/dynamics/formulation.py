@@ -65,7 +65,8 @@ def gives(*names: str, refuses: Mapping[str, str] | None = None) -> Callable[[Fo
 
                 refuse(chosen, model)
                 found = solve(model, q, v, tau, f_ext, t, **more)
-                return tuple(found[name] for name in wanted) if len(wanted) > 1 else found[wanted[0]]
+                results = tuple(found[name] for name in wanted)
+                return results if len(results) > 1 else results[0]
 
             chosen.returns, chosen.sweeps = wanted, None  # type: ignore[attr-defined]
             chosen.gives, chosen.giving, chosen.refuses = names, giving, dict(refuses or {})  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The table of joint kinds. No other file asks what kind a joint is.
+"""The table of joint kinds. No other file asks what kind a joint is, but the independent formulations' own tables.
 
 `motion(joint, q, v, t)` returns what the recursions need, about the child's frame:
 
@@ -119,9 +119,10 @@ def _spherical(joint: Joint, q: SX, v: SX, t: SX) -> Motion:
 def across(axis: tuple[Any, Any, Any]) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Two unit vectors that make a right-handed set with a unit axis: x and y turned the shortest way."""
     x, y, z = (float(e) for e in axis)
-    if z < -1 + 1e-12:
+    sine2 = x * x + y * y
+    if z < 0 and sine2 < 1e-30:
         return (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
-    k = 1 / (1 + z)
+    k = 1 / (1 + z) if z >= 0 else (1 - z) / sine2  # the same number; 1 + z would lose its digits near −z
     return (1 - x * x * k, -x * y * k, -x), (-x * y * k, 1 - y * y * k, -y)
 
 
