@@ -54,10 +54,12 @@ from linkwork.model.tables import read_tables, write_tables
 from linkwork.model.urdf import read_urdf
 from linkwork.result import Result
 from linkwork.system import Equations, compile, equations, function
+from linkwork.verify import Agreement, verify
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Agreement",
     "Base",
     "CompileError",
     "Equations",
@@ -117,6 +119,7 @@ __all__ = [
     "spring_energy",
     "system",
     "velocity",
+    "verify",
     "wrenches",
     "write_tables",
     "write_yaml",

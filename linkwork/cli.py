@@ -155,6 +155,43 @@ def simulate(
 
 
 @app.command
+def verify(
+    file: str,
+    /,
+    *,
+    samples: int = 100,
+    seed: int = 0,
+    sample: int | None = None,
+    with_: Annotated[str, Parameter(name="--with", help="Other packages too: pinocchio, mujoco.")] = "",
+    tolerance: float | None = None,
+    html: Path | None = None,
+    base: Base = None,
+    fixed: Fixed = None,
+    packages: Packages = None,
+    json: Json = False,
+) -> int:
+    """Do all formulations give the same accelerations, wrenches, mass matrix and energy rate for FILE?
+
+    Parameters
+    ----------
+    samples
+        How many random states.
+    seed
+        State i is what (seed, i) gives.
+    sample
+        This state alone, shown with its numbers.
+    tolerance
+        Largest relative difference; by default 1e-10, and more for an ill-conditioned mass matrix.
+    html
+        Write the matrices of differences as a page.
+    """
+    from linkwork.commands import verify
+
+    peers = [name.strip() for name in with_.split(",") if name.strip()]
+    return verify.run(file, _options(base, fixed, packages), samples, seed, sample, peers, tolerance, html, json)
+
+
+@app.command
 def bench(*, only: str | None = None, quick: bool = False, json: Json = False) -> int:
     """How fast, against whom. Runs the benches of the repository you stand in.
 

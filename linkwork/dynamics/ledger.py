@@ -1,11 +1,11 @@
-"""The capability ledger: what a model may hold, and which formulation takes it exactly or refuses it.
+"""The capability ledger: what a model may hold, and which formulation takes it exactly or refuses it by name.
 
 A formulation says what it refuses (`@gives(…, refuses={element: reason})`); whatever it does not name it takes exactly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from linkwork.dynamics.formulation import Formulation
@@ -68,6 +68,39 @@ ELEMENTS: dict[str, Callable[[Model], Found]] = {
     "effort and velocity limits": _joint(lambda j: _finite("effort")(j) or _finite("velocity")(j)),
 }
 """Element → the first part of a model that holds it, or None."""
+
+
+IN_TAU = frozenset({"damping", "stiffness", "friction", "law"})
+"""Elements that are added to tau (and f_ext) before any formulation sees them: `forces=True`, `simulate`."""
+STORED = frozenset({"limits", "effort and velocity limits"})
+"""Elements that no equation of motion holds; runs tell where a sample goes beyond limits."""
+
+
+def verdict(formulation: Formulation, element: str) -> str:
+    """exact | exact, in tau | stored, not enforced | refused: why"""
+    reason = getattr(formulation, "refuses", {}).get(element)
+    if reason is not None:
+        return f"refused: {reason}"
+    return "exact, in tau" if element in IN_TAU else "stored, not enforced" if element in STORED else "exact"
+
+
+def rows(model: Model, formulations: Mapping[str, Formulation]) -> dict[str, dict[str, str]]:
+    """The rows that matter for a model: element → formulation → verdict."""
+    return {e: {n: verdict(f, e) for n, f in formulations.items()} for e, find in ELEMENTS.items() if find(model)}
+
+
+def markdown(formulations: Mapping[str, Formulation]) -> str:
+    """The whole ledger as a table; reasons of refusals stand below it."""
+    reasons: dict[str, int] = {}
+    lines = ["| element | " + " | ".join(f"`{n}`" for n in formulations) + " |", "|---" * (len(formulations) + 1) + "|"]
+    for element in ELEMENTS:
+        words = [verdict(f, element) for f in formulations.values()]
+        for k, word in enumerate(words):
+            if word.startswith("refused: "):
+                number = reasons.setdefault(word.removeprefix("refused: "), len(reasons) + 1)
+                words[k] = f"refused ({number})"
+        lines.append(f"| {element} | " + " | ".join(words) + " |")
+    return "\n".join([*lines, "", *(f"{k}. {reason}" for reason, k in reasons.items()), ""])
 
 
 def refuse(formulation: Formulation, model: Model) -> None:

@@ -1,4 +1,4 @@
-"""Ready-made laws of touching: a sphere in a cup or a funnel, and stops of joints. Their equations are in `contacts`."""
+"""Ready-made laws of touching: a sphere in a cup or a funnel, and stops of joints. Equations: see `contacts`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Contact:
 
 @dataclass(frozen=True)
 class Cup(_Contact):
-    """Sphere (a marker at its centre) in a cone with rim and spherical seat (a marker: z outwards, at the seat's centre)."""
+    """Sphere (a marker: its centre) in a cone with rim and spherical seat (a marker: its centre, z outwards)."""
 
     sphere: str
     wall: str
@@ -61,6 +61,12 @@ class Cup(_Contact):
     kind: ClassVar[str] = "cup"
     numbers: ClassVar[tuple[str, ...]] = ("radius", "half_angle", "mouth", "seat", *TOUCHING)
 
+    @property
+    def height(self) -> Any:
+        """From the seat's centre to the plane of the mouth [m]."""
+        s, c = ca.sin(self.half_angle), ca.cos(self.half_angle)
+        return (self.mouth - self.seat * c) / s * c - self.seat * s
+
     def touch(self, state: Any) -> Touch:
         centre, origin, R = state.position(self.sphere), state.position(self.wall), state.rotation(self.wall)
         return contacts.cup(centre, origin, R, self.radius, self.half_angle, self.mouth, self.seat)
@@ -68,7 +74,7 @@ class Cup(_Contact):
 
 @dataclass(frozen=True)
 class Funnel(_Contact):
-    """Sphere in a cone with rim and a cylindrical socket (the wall's marker: z outwards, in the middle of the bottom)."""
+    """Sphere in a cone with rim and cylindrical socket (the wall's marker: z outwards, in the middle of the bottom)."""
 
     sphere: str
     wall: str

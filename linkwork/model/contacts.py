@@ -12,9 +12,9 @@ Walls are thin: they are met from both sides. The force of the wall on the spher
     F_n = k φ(δ) max(0, 1 + d δ'),     φ(δ) = m (δ − m/2) / onset,   m = min(max(δ, 0), onset)
     F_t = −μ F_n v_t / √(v_t² + slip²)
 
-φ grows like δ² / (2 onset) and from δ = onset on like δ − onset/2: force and slope are continuous. The factor with δ' is
-that of Hunt and Crossley (J. Appl. Mech. 42, 1975, 440–445); it dissipates only, and the restitution e of an impact at speed
-v follows from d v alone, whatever φ, k and the mass: d v (1 + e) = ln((1 + d v) / (1 − e d v)).
+φ grows like δ² / (2 onset) and from δ = onset on like δ − onset/2: force and slope are continuous. The factor with δ'
+is that of Hunt and Crossley (J. Appl. Mech. 42, 1975, 440–445); it dissipates only, and the restitution e of an impact
+at speed v follows from d v alone, whatever φ, k and the mass: d v (1 + e) = ln((1 + d v) / (1 − e d v)).
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ TINY = 1e-30
 
 @dataclass(frozen=True)
 class Touch:
-    """Where a sphere is nearest to a wall, world axes: the point on the wall, the unit normal towards the sphere's centre,
-    and how far the two overlap (below zero: the gap)."""
+    """Where a sphere is nearest to a wall, world axes: the point on the wall, the unit normal towards the sphere's
+    centre, and how far the two overlap (below zero: the gap)."""
 
     depth: SX
     normal: SX
@@ -70,7 +70,7 @@ def cup(centre: SX, origin: SX, rotation: SX, radius: Any, half_angle: Any, mout
 def funnel(
     centre: SX, origin: SX, rotation: SX, radius: Any, half_angle: Any, mouth: Any, bore: Any, depth: Any
 ) -> Touch:
-    """A cone with a rim of radius `mouth` that narrows to a cylindrical socket: radius `bore`, `depth` deep, flat bottom.
+    """A cone with a rim of radius `mouth` that narrows to a cylindrical socket of radius `bore`, `depth` deep, flat.
 
     The frame's origin is the middle of the bottom. Rim, cone, throat and bore are one sheet, of which the nearest point
     counts; the bottom adds to it, so that in the corner the force is the sum of both.
@@ -80,7 +80,7 @@ def funnel(
     x, y = rho - bore, z - depth
     a, b = x * s + y * c, y * s - x * c
     beyond = ca.fmax(a - (mouth - bore) / s, 0) + ca.fmin(a, 0)
-    above = ca.fmax(y, 0)
+    above = ca.fmax(y, 0) + ca.fmin(z, 0)
     from_cone, from_bore = beyond * beyond + b * b, x * x + above * above
     cone = from_cone < from_bore
     distance = ca.sqrt(ca.fmin(from_cone, from_bore) + TINY)
@@ -89,9 +89,9 @@ def funnel(
     e_z = side * ca.if_else(cone, beyond * c + b * s, above) + ca.if_else(rho < bore, ca.fmax(radius - z, 0), 0)
     over = ca.sqrt(e_rho * e_rho + e_z * e_z + TINY)
     normal = rotation @ ((e_rho * radial + ca.vertcat(0, 0, e_z)) / over)
-    inside = over > 2 * math.sqrt(TINY)
-    depth_found = ca.if_else(inside, over, radius - ca.fmin(distance, z))
-    return Touch(depth_found, normal, centre - (radius - over) * normal)
+    clear = ca.if_else(rho < bore, ca.fmin(distance, z), distance)
+    overlap = ca.if_else(over > 2 * math.sqrt(TINY), over, radius - clear)
+    return Touch(overlap, normal, centre - (radius - over) * normal)
 
 
 def _half_plane(centre: SX, origin: SX, rotation: SX) -> tuple[SX, SX, SX]:
@@ -148,29 +148,25 @@ def wrenches(state: Any, sphere: str, wall: str, point: SX, force: SX) -> dict[s
 
 def dissipation(restitution: float, speed: float) -> float:
     """d [s/m] with which an impact at `speed` leaves with `restitution` times that speed."""
-    from scipy.optimize import brentq
-
     if not 0 < restitution <= 1 or not speed > 0:
         fix = "give a restitution above 0 and up to 1, and a speed above zero"
         raise ModelError(f"restitution {restitution:g} at {speed:g} m/s", fix=fix)
-    if restitution == 1:
-        return 0.0
-
-    def off(x: float) -> float:
-        return x * (1 + restitution) - math.log1p(x) + math.log1p(-restitution * x)
-
-    return float(brentq(off, 1e-9, (1 - 1e-15) / restitution, xtol=1e-15, rtol=1e-14)) / speed
+    return 0.0 if restitution == 1 else _root(lambda x: _balance(x, restitution), 0.0, 1 / restitution) / speed
 
 
 def restitution(dissipation: float, speed: float) -> float:
     """e of an impact at `speed` [m/s]: the inverse of `dissipation`."""
-    from scipy.optimize import brentq
-
     x = dissipation * speed
-    if x <= 0:
-        return 1.0
+    return 1.0 if x <= 0 else _root(lambda e: _balance(x, e), 0.0, min(1.0, 1 / x))
 
-    def off(e: float) -> float:
-        return x * (1 + e) - math.log1p(x) + math.log1p(-e * x)
 
-    return float(brentq(off, 0.0, min(1.0, (1 - 1e-15) / x), xtol=1e-15))
+def _balance(x: float, e: float) -> float:
+    """x (1 + e) − ln((1 + x) / (1 − e x)): zero where e is the restitution of x = d v; falling towards e x = 1."""
+    return x * (1 + e) - math.log1p(x) + math.log1p(-e * x) if e * x < 1 else -math.inf
+
+
+def _root(f: Any, low: float, high: float) -> float:
+    """Where f falls through zero, by halving down to neighbouring numbers."""
+    while low < (middle := (low + high) / 2) < high:
+        low, high = (middle, high) if f(middle) > 0 else (low, middle)
+    return high

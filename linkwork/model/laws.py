@@ -131,9 +131,7 @@ class Hold:
 
 
 Ready = Spring | PD | Drag | Thrust | Hold | Cup | Funnel | Stop | Limiter
-READY: dict[str, type[Ready]] = {
-    law.kind: law for law in (Spring, PD, Drag, Thrust, Hold, Cup, Funnel, Stop, Limiter)
-}
+READY: dict[str, type[Ready]] = {law.kind: law for law in (Spring, PD, Drag, Thrust, Hold, Cup, Funnel, Stop, Limiter)}
 _UNITS = {
     "stiffness": ("N/m",),
     "damping": ("N*s/m",),

@@ -14,11 +14,12 @@ joints.csv   body (the one it carries); joint (its name, else `joint_` + body); 
              rest, friction, friction_speed, armature, lower, upper, effort, velocity (several freedoms:
              several numbers with blanks between); follows, ratio, offset; active: 0 or 1
 markers.csv  marker, body, position_x …, rotation_roll … or c11 … c33 (optional)
+laws.csv     law, key, value: a row for each key of a ready-made law, `kind` among them (optional)
 model.csv    key, value: name; gravity_x, gravity_y, gravity_z (required); world (its name); `constant
              gain`; `parameter` (a name); `start elbow`; note
 
-Cells may carry a unit of their own. Laws and motions cannot be told in tables and are refused when
-writing; looks are left out with a note.
+Cells may carry a unit of their own. Laws written in Python and motions cannot be told in tables and are refused
+when writing; looks are left out with a note.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from linkwork.errors import ModelError, Place, nearest
+from linkwork.model import laws
 from linkwork.model.csvfile import Row, table
 from linkwork.model.forms import Source
 from linkwork.model.joints import KINDS
@@ -89,9 +91,26 @@ def read_tables(path: str | PathLike[str]) -> Model:
             name = row.word("marker", "a row of the markers")
             what = f"marker '{name}'"
             made.marker(name, row.word("body", what), _position(row, what), source=row.source(), **_turn(row, what))
+    if (folder / "laws.csv").exists():
+        _laws(made, table(folder / "laws.csv", ("law", "key", "value")))
     for action in rest:
         action()
     return made.build()
+
+
+def _laws(made: Mechanism, rows: list[Row]) -> None:
+    """Ready-made laws, a row for each of their keys."""
+    told: dict[str, dict[str, Row]] = {}
+    for row in rows:
+        name, key = row.word("law", "a row of the laws"), row.word("key", "a row of the laws")
+        if key in told.setdefault(name, {}):
+            raise ModelError(f"law '{name}' tells its {key} twice", where=row.place, fix="keep one of them")
+        told[name][key] = row
+    for name, keys in told.items():
+        what, first = f"law '{name}'", next(iter(keys.values()))
+        source = Source(first.place, {key: row.place for key, row in keys.items()})
+        given = {key: row.word("value", f"{key} of {what}") for key, row in keys.items()}
+        made.law(laws.of_mapping(given, source, what), name, source=source)
 
 
 def _unique(rows: list[Row], column: str) -> list[Row]:

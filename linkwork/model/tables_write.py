@@ -11,7 +11,9 @@ from typing import Any
 from linkwork.errors import ModelError, Place
 from linkwork.model import csvfile
 from linkwork.model.describe import ORIGIN, UNTURNED, Inertial, Joint, Matrix, Vector
+from linkwork.model.formula import Formula
 from linkwork.model.joints import KINDS
+from linkwork.model.laws import Ready
 from linkwork.model.model import Model
 
 PER_FREEDOM = ("stiffness", "damping", "rest", "friction", "armature")
@@ -20,11 +22,14 @@ POSITION = [f"position_{a} [m]" for a in "xyz"]
 
 
 def write_tables(model: Model, path: str | PathLike[str]) -> None:
-    """Write the model into a folder (made when it is not there). Laws and motions are refused by name."""
+    """Write the model into a folder (made when it is not there). Laws in Python and motions are refused by name."""
     folder = Path(path)
-    if model.laws:
-        text = f"law '{model.laws[0].name}' cannot be written to tables"
-        raise ModelError(text, where=model.laws[0].source, fix="write YAML, or remove it with model.replace(laws=())")
+    for law in model.laws:
+        if not isinstance(law.function, Ready):
+            text = f"law '{law.name}' cannot be written to tables: it is a Python function"
+            raise ModelError(
+                text, where=law.source, fix="remove it with model.replace(laws=…), or use a ready-made law"
+            )
     for i in model.tree:
         if model.joint(i).motion is not None:
             text = f"the motion of joint '{model.joint(i).name}' cannot be written to tables"
@@ -38,6 +43,7 @@ def write_tables(model: Model, path: str | PathLike[str]) -> None:
     _bodies(model, folder / "bodies.csv")
     _joints(model, folder / "joints.csv")
     _markers(model, folder / "markers.csv")
+    _laws(model, folder / "laws.csv")
     _model(model, folder / "model.csv")
 
 
@@ -89,6 +95,21 @@ def _markers(model: Model, path: Path) -> None:
     ]
     if rows:
         csvfile.write(path, ["marker", "body", *POSITION, *COSINES], rows)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _laws(model: Model, path: Path) -> None:
+    rows = []
+    for law in model.laws:
+        made = law.function
+        assert isinstance(made, Ready)
+        rows += [[law.name, "kind", made.kind], *([law.name, key, getattr(made, key)] for key in made.names)]
+        for key in made.numbers:
+            value = getattr(made, key)
+            rows.append([law.name, key, value.text if isinstance(value, Formula) else _exact(value)])
+    if rows:
+        csvfile.write(path, ["law", "key", "value"], rows)
     else:
         path.unlink(missing_ok=True)
 

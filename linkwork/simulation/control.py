@@ -36,9 +36,9 @@ def _choose(mask: ca.SX, yes: ca.SX | float, no: ca.SX | float) -> ca.SX:
 
 
 def take() -> ca.Function:
-    """need, busy, alive, number, samples, start → got, busy, alive, number within range, t."""
+    """need, busy, alive, number, samples → got, busy, alive, number within range."""
 
-    def formula(need, busy, alive, number, samples, start, t):
+    def formula(need, busy, alive, number, samples):
         got = ca.logic_and(need, number < samples)
         lost = ca.logic_and(need, number >= samples)
         return [
@@ -46,10 +46,9 @@ def take() -> ca.Function:
             _choose(got, 1, _choose(lost, 0, busy)),
             _choose(lost, 0, alive),
             ca.fmin(number, ca.fmax(samples - 1, 0)),
-            _choose(got, start, t),
         ]
 
-    return traced("take", (1,) * 7, formula)
+    return traced("take", (1,) * 5, formula)
 
 
 def plan_adaptive() -> ca.Function:

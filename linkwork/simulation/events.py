@@ -114,6 +114,15 @@ def any_of(masks: list[ca.SX]) -> ca.SX:
     return total
 
 
+def forget(w: Watch, got: View) -> Statement:
+    """A new sample knows nothing of the events of the one before it in its lane."""
+    m = w.count
+    blank = traced("forget", (1, m, 1, 1), lambda got, hold, stuck, latest: [
+        ca.if_else(got, 0, hold), ca.if_else(got, 0, stuck), ca.if_else(got, -1, latest)
+    ])  # fmt: skip
+    return call(blank, (got, w.hold, w.stuck, w.latest), (w.hold, w.stuck, w.latest))
+
+
 def arm(w: Watch, s: Sheet, step: View) -> list[Statement]:
     """Where a motion begins: g with the sign it has, or is about to have. Needs stage 0 and the step wanted.
 

@@ -43,7 +43,7 @@ class Motion:
     The last `nv` rows of `rhs` are the accelerations. `advance` (q, v, h) → q moves q for a time h at
     constant speeds v on its manifold; without it q + h v is meant (then nq = nv). `project` (y) → y puts a
     state back on its manifold (norms of quaternions). `events` (t, y, p) → g has one row for each of
-    `event_list`.
+    `event_list`. `peaks` (t, y, p) → values has one row for each of `peak_names`; their greatest values are kept.
     """
 
     rhs: ca.Function | Callee
@@ -55,6 +55,8 @@ class Motion:
     project: ca.Function | None = None
     events: ca.Function | None = None
     event_list: tuple[Event, ...] = ()
+    peaks: ca.Function | None = None
+    peak_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         n, m = self.nq + self.nv, len(self.parameters)
@@ -70,6 +72,10 @@ class Motion:
             raise RunError("events and event_list belong together")
         if self.events is not None:
             _shape("events", self.events, state, len(self.event_list))
+        if (self.peaks is None) != (not self.peak_names):
+            raise RunError("peaks and peak_names belong together")
+        if self.peaks is not None:
+            _shape("peaks", self.peaks, state, len(self.peak_names))
         for event in self.event_list:
             if event.reset is not None:
                 _shape(f"reset of event '{event.name}'", event.reset, state, n)

@@ -72,6 +72,7 @@ def integrate(
     error_rows: Sequence[int] | None = None,
     event_tolerance: float = 1e-12,
     max_events: int = 64,
+    spans: np.ndarray | None = None,
     threads: int = 1,
     lanes: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -82,19 +83,20 @@ def integrate(
     Methods "euler" and "rk4" take steps of `step`, clipped at the last time only, and give cubic Hermite
     output in between; the others choose steps for rtol and atol (one number or one for each row) on the rows
     `error_rows` (all). `max_steps` counts refused steps too. `p` (batch × parameters, or one row for all) may
-    be None when there are no parameters. `progress` is called with the number of samples done and of all.
+    be None when there are no parameters. `spans` (batch × 2) gives samples starts and ends of their own within the
+    times; y is NaN outside. `progress` is called with the number of samples done and of all.
     Ctrl-C ends the run; what is done is returned.
     """
-    lanes = lanes or _lanes_for(len(np.atleast_2d(y0)))
+    lanes = lanes or lanes_for(len(np.atleast_2d(y0)))
     integrator = build(motion, method, lanes=lanes, cache=cache)
     return run(
         integrator, y0, p, times, rtol=rtol, atol=atol, step=step, h0=h0, h_max=h_max, max_steps=max_steps,
-        error_rows=error_rows, event_tolerance=event_tolerance, max_events=max_events, threads=threads,
-        progress=progress,
+        error_rows=error_rows, event_tolerance=event_tolerance, max_events=max_events, spans=spans,
+        threads=threads, progress=progress,
     )  # fmt: skip
 
 
-def _lanes_for(batch: int) -> int:
+def lanes_for(batch: int) -> int:
     """The processor's lanes, or fewer for a small batch: bits do not depend on it."""
     lanes = 1
     while lanes < min(batch, host().lanes):
@@ -117,6 +119,7 @@ def run(
     error_rows: Sequence[int] | None = None,
     event_tolerance: float = 1e-12,
     max_events: int = 64,
+    spans: np.ndarray | None = None,
     threads: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Trajectories:
@@ -128,15 +131,16 @@ def run(
     times = _times(times)
     y0, p = _samples(motion, y0, p)
     tolerances = _tolerances(motion.n, atol, error_rows)
-    span = times[-1] - times[0]
+    spans = _spans(spans, times, len(y0))
+    span = float(np.max(spans[:, 1] - spans[:, 0]))
     settings = {
-        "until": times[-1], "start": times[0], "rtol": rtol,
+        "rtol": rtol,
         "norm": 1 / max(int(np.isfinite(tolerances).sum()), 1),
         "step": step or 0.0, "h0": h0 or 0.0, "h_max": min(h_max, span), "max_steps": max_steps,
         "samples": len(y0), "outputs": len(times),
         "event_tolerance": event_tolerance, "max_events": max(max_events, 1),
     }  # fmt: skip
-    arrays = _arrays(motion, y0, p, times, max(max_events, 1))
+    arrays = _arrays(motion, y0, p, spans, times, max(max_events, 1))
     states = [integrator.compiled.state() for _ in range(_workers(threads, len(y0), integrator.compiled.lanes))]
     for state in states:
         initialise(state.views, settings, tolerances)
@@ -169,6 +173,17 @@ def _samples(motion: Motion, y0: np.ndarray, p: np.ndarray | None) -> tuple[np.n
     return y0, np.ascontiguousarray(np.broadcast_to(given, (len(y0), width)))
 
 
+def _spans(spans: np.ndarray | None, times: np.ndarray, batch: int) -> np.ndarray:
+    """Start and end of each sample."""
+    if spans is None:
+        return np.tile([times[0], times[-1]], (batch, 1))
+    spans = np.ascontiguousarray(spans, dtype=np.float64)
+    inside = spans.shape == (batch, 2) and np.isfinite(spans).all() and (spans[:, 0] <= spans[:, 1]).all()
+    if not inside or spans.min(initial=times[0]) < times[0] or spans.max(initial=times[-1]) > times[-1]:
+        raise RunError("spans do not fit", fix=f"({batch}, 2): start and end of each sample within the times")
+    return spans
+
+
 def _tolerances(n: int, atol: float | np.ndarray, error_rows: Sequence[int] | None) -> np.ndarray:
     """atol of each row; infinite where the error does not count."""
     tolerances = np.array(np.broadcast_to(np.asarray(atol, dtype=np.float64), (n,)))
@@ -179,16 +194,20 @@ def _tolerances(n: int, atol: float | np.ndarray, error_rows: Sequence[int] | No
     return tolerances
 
 
-def _arrays(motion: Motion, y0: np.ndarray, p: np.ndarray, times: np.ndarray, most: int) -> dict[str, np.ndarray]:
+def _arrays(
+    motion: Motion, y0: np.ndarray, p: np.ndarray, spans: np.ndarray, times: np.ndarray, most: int
+) -> dict[str, np.ndarray]:
     """The memory outside the program."""
     batch = len(y0)
     record = np.full((batch, len(RECORD)), np.nan)
     record[:, RECORD.index("status")] = Status.NOT_RUN
     most = most if motion.event_list else 0
     return {
-        "queue": np.zeros(1, dtype=np.int64), "y0": y0, "p": p, "times": times, "record": record,
+        "queue": np.zeros(1, dtype=np.int64), "y0": y0, "p": p, "spans": spans, "times": times, "record": record,
         "y": np.full((batch, len(times), motion.n), np.nan), "y_end": np.full((batch, motion.n), np.nan),
         "event_times": np.full((batch, most), np.nan), "event_numbers": np.full((batch, most), -1.0),
+        "peaks": np.full((batch, len(motion.peak_names)), np.nan),
+        "peak_times": np.full((batch, len(motion.peak_names)), np.nan),
     }  # fmt: skip
 
 
@@ -240,11 +259,13 @@ def _collect(integrator: Integrator, times: np.ndarray, arrays: Mapping[str, np.
     bad = np.nan_to_num(column["bad"], nan=-1.0).astype(np.int64)
     names = tuple(event.name for event in motion.event_list)
     happened = Events(names, arrays["event_times"], arrays["event_numbers"].astype(np.int64), whole("events"))
+    arrays["y"][times < arrays["spans"][:, :1]] = np.nan
     return Trajectories(
         t=times, y=arrays["y"], status=whole("status").astype(np.int8), t_end=column["t"].copy(),
         y_end=arrays["y_end"], steps=whole("steps"), refusals=whole("refused"),
         error_max=column["error_max"].copy(), bad=bad, events=happened,
-        names=motion.names, method=integrator.method.name,
+        names=motion.names, method=integrator.method.name, peak_names=motion.peak_names, peaks=arrays["peaks"],
+        peak_times=arrays["peak_times"],
     )  # fmt: skip
 
 

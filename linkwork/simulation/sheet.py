@@ -12,10 +12,12 @@ from ..compiler.program import Callee, Layout, Statement, View, call, callee, fo
 RECORD = ("status", "t", "steps", "refused", "error_max", "bad", "events")
 """What is written down for each sample when it ends."""
 SETTINGS = (
-    "until", "start", "rtol", "norm", "step", "h0", "h_max", "max_steps",
+    "start", "until", "rtol", "norm", "step", "h0", "h_max", "max_steps",
     "samples", "outputs", "event_tolerance", "max_events",
 )  # fmt: skip
-"""Numbers that are the same for all samples: rows set before the program begins."""
+"""Numbers that are the same for all samples: rows set before the program begins. The first two, `SPAN`, are each
+sample's own: they come with it."""
+SPAN = ("start", "until")
 
 BIG = 1.7976931348623157e308
 """The largest double: |x| ≤ BIG holds for finite x only."""
@@ -77,6 +79,11 @@ class Sheet:
     out: View
     """Dense output at theta."""
     work: View
+
+    @property
+    def span(self) -> View:
+        """When the sample starts and ends."""
+        return self.settings[: len(SPAN)]
 
     def setting(self, name: str) -> View:
         return self.settings[SETTINGS.index(name)]

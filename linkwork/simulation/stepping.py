@@ -26,11 +26,14 @@ from ..compiler.program import (
     when,
 )
 from . import control, events, locate
+from . import peaks as extremes
 from .explicit import Method, clear, copy
 from .motion import Motion
 from .sheet import RECORD, SETTINGS, Sheet, sheet, traced
 
-ARRAYS = ("queue", "y0", "p", "times", "y", "y_end", "record", "event_times", "event_numbers")
+ARRAYS = (
+    "queue", "y0", "p", "spans", "times", "y", "y_end", "record", "event_times", "event_numbers", "peaks", "peak_times",
+)  # fmt: skip
 """What the program reads and writes outside: the queue is an int64, the others doubles, a row a sample."""
 
 
@@ -45,15 +48,16 @@ def time_loop(motion: Motion, method: Method) -> Program:
     outputs = {name: rows(name) for name in ("next", "number", "place", "pending", "wanted")}
     rows("blank", len(RECORD))
     w = events.watch(motion, s) if motion.event_list else None
+    x = extremes.peaks(motion.peaks, s) if motion.peaks is not None else None
     body = (
-        when(s.need, *_take(s, memory, outputs)),
-        when(s.fresh, *_begin(s, method, memory, w)),
+        when(s.need, *_take(s, memory, outputs, w, x)),
+        when(s.fresh, *_begin(s, method, memory, w, x)),
         *_plan(s, method, memory),
         *method.attempt(s),
         *_judge(s, method, memory),
-        when(s.accepted, *_accept(s, method, outputs, w, memory["failed"])),
+        when(s.accepted, *_accept(s, method, outputs, w, x, memory["failed"])),
         when(memory["failed"], *_name_culprit(s, memory)),
-        *_end(s, memory, w),
+        *_end(s, memory, w, x),
     )
     return Program(f"{method.name} loop", s.layout.buffers, ARRAYS, s.alive, body)
 
@@ -66,12 +70,19 @@ def initialise(state: Mapping[str, np.ndarray], settings: Mapping[str, float], a
         state["settings"][SETTINGS.index(name)] = value
     state["atol"][:] = atol[:, None]
     state["blank"][RECORD.index("bad")] = -1.0
-    state["blank"][RECORD.index("t")] = settings["start"]
+    if "peak least" in state:
+        state["peak least"][:] = -np.inf
     state["error_old"][:] = 1e-4
     state["size"][:] = state["h"][:] = 1.0
 
 
-def _take(s: Sheet, memory: Mapping[str, View], outputs: Mapping[str, View]) -> list[Statement]:
+def _take(
+    s: Sheet,
+    memory: Mapping[str, View],
+    outputs: Mapping[str, View],
+    w: events.Watch | None,
+    x: extremes.Peaks | None,
+) -> list[Statement]:
     """Lanes that want a sample take the next one, if there is any, and write its first output."""
     got = s.accepted
     start = traced("start", (1,) * 5, lambda got, fresh, old, refused, number: [
@@ -82,9 +93,13 @@ def _take(s: Sheet, memory: Mapping[str, View], outputs: Mapping[str, View]) -> 
         Take(s.need, s.index, "queue"),
         call(
             control.take(),
-            (s.need, s.busy, s.alive, s.index, s.setting("samples"), s.setting("start"), s.t),
-            (got, s.busy, s.alive, s.index, s.t),
+            (s.need, s.busy, s.alive, s.index, s.setting("samples")),
+            (got, s.busy, s.alive, s.index),
         ),
+        Gather(got, s.span, "spans", s.index),
+        copy(got, s.t, s.setting("start")),
+        *((events.forget(w, got),) if w is not None else ()),
+        *(extremes.reset(x, got) if x is not None else ()),
         *clear((s.need,)),
         copy(got, s.record, View("blank", 0, len(RECORD))),
         call(
@@ -120,8 +135,10 @@ def _write(s: Sheet, y: View, mask: View, outputs: Mapping[str, View]) -> list[S
     ]
 
 
-def _begin(s: Sheet, method: Method, memory: Mapping[str, View], w: events.Watch | None) -> list[Statement]:
-    """Where a motion begins: its first slope, a first step size, the signs of its events."""
+def _begin(
+    s: Sheet, method: Method, memory: Mapping[str, View], w: events.Watch | None, x: extremes.Peaks | None
+) -> list[Statement]:
+    """Where a motion begins: its first slope, a first step size, the signs of its events, its first peaks."""
     other = s.stage(1)
     rebase = traced("rebase", (1,) * 4, lambda fresh, t, base, count: [
         ca.if_else(fresh, t, base), ca.if_else(fresh, 0, count)
@@ -135,6 +152,8 @@ def _begin(s: Sheet, method: Method, memory: Mapping[str, View], w: events.Watch
         body += _first_step(s, method)
     if w is not None:
         body += events.arm(w, s, s.setting("step") if method.controller is None else s.h)
+    if x is not None:
+        body += extremes.look(x, s, s.fresh, s.t, s.y)
     return [*body, *clear((s.fresh,))]
 
 
@@ -184,9 +203,14 @@ def _judge(s: Sheet, method: Method, memory: Mapping[str, View]) -> list[Stateme
 
 
 def _accept(
-    s: Sheet, method: Method, outputs: Mapping[str, View], w: events.Watch | None, failed: View
+    s: Sheet,
+    method: Method,
+    outputs: Mapping[str, View],
+    w: events.Watch | None,
+    x: extremes.Peaks | None,
+    failed: View,
 ) -> list[Statement]:
-    """Events and outputs within the step, then the step itself."""
+    """Events, outputs and peaks within the step, then the step itself."""
     pending, wanted = outputs["pending"], outputs["wanted"]
     due = traced("due", (1, 1, 1), lambda mask, next_time, limit: [ca.logic_and(mask, next_time <= limit)])
     theta = traced("theta", (1, 1, 1, 1), lambda next_time, t, t1, size: [
@@ -216,8 +240,12 @@ def _accept(
             ),
         )
     )
+    if x is not None:
+        body += extremes.within(x, s, until)
     if w is not None:
         body.append(events.act(w, s, failed))
+    if x is not None:
+        body += extremes.look(x, s, s.accepted, s.t1, s.y1)
     return [
         *body,
         Assign(s.accepted, s.y, s.y1),
@@ -236,7 +264,7 @@ def _name_culprit(s: Sheet, memory: Mapping[str, View]) -> list[Statement]:
     return body
 
 
-def _end(s: Sheet, memory: Mapping[str, View], w: events.Watch | None) -> list[Statement]:
+def _end(s: Sheet, memory: Mapping[str, View], w: events.Watch | None, x: extremes.Peaks | None) -> list[Statement]:
     """Write down the samples that have ended; their lanes want the next."""
     status, steps, refused = (s.noted(name) for name in ("status", "steps", "refused"))
     stopped = w.stopped if w is not None else s.layout.rows("stopped")
@@ -250,6 +278,11 @@ def _end(s: Sheet, memory: Mapping[str, View], w: events.Watch | None) -> list[S
             Assign(s.ended, s.noted("t"), s.t),
             Scatter(s.ended, s.record, "record", s.index),
             Scatter(s.ended, s.y, "y_end", s.index),
+            *(
+                (Scatter(s.ended, x.most, "peaks", s.index), Scatter(s.ended, x.when, "peak_times", s.index))
+                if x is not None
+                else ()
+            ),
             call(release, (s.ended, s.busy), (s.need, s.busy)),
         )
     )

@@ -43,7 +43,7 @@ class Trajectories:
 
     Per sample: `status` (see `Status`), `t_end` and `y_end` where it ended, accepted `steps`, `refusals`,
     `error_max` (the largest error estimate of an accepted step, 1 being the tolerance), `bad` (the first row
-    that was not finite, or −1).
+    that was not finite, or −1), and the greatest values of what the motion's `peaks` watch, with their times.
     """
 
     t: np.ndarray
@@ -58,6 +58,9 @@ class Trajectories:
     events: Events
     names: tuple[str, ...]
     method: str
+    peak_names: tuple[str, ...]
+    peaks: np.ndarray
+    peak_times: np.ndarray
 
     def reason(self, sample: int) -> str:
         """How the sample ended, in words."""

@@ -1,0 +1,28 @@
+"""Docking with probe and cone: `lw.docking.DockingStudy()` runs random first contacts to their end."""
+
+from linkwork.docking.probe_cone import Capture, Docking, apart, contact, joined, limiter, stops
+from linkwork.docking.study import BOX, RECORDED, DockingStudy, recorded
+from linkwork.docking.vehicles import CHASER, STATION, TARGET, Cone, Design, Latch, Mode, Probe, Vehicle
+
+__all__ = [
+    "BOX",
+    "CHASER",
+    "RECORDED",
+    "STATION",
+    "TARGET",
+    "Capture",
+    "Cone",
+    "Design",
+    "Docking",
+    "DockingStudy",
+    "Latch",
+    "Mode",
+    "Probe",
+    "Vehicle",
+    "apart",
+    "contact",
+    "joined",
+    "limiter",
+    "recorded",
+    "stops",
+]

@@ -1,0 +1,26 @@
+"""Studies that a plan may name instead of a model: `study: docking`.
+
+A study is whatever `simulation.parted.Runner` describes. What is listed here is made by calling the function named,
+with the plan's `options` as keywords.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from linkwork.errors import RunError, nearest
+from linkwork.model.yamltree import Node
+from linkwork.simulation.parted import Runner
+
+STUDIES: dict[str, str] = {}
+"""Name → "module:function"."""
+
+
+def study(name: str, options: Node | None) -> Runner:
+    """The study of that name."""
+    if name not in STUDIES:
+        raise RunError(f"there is no study '{name}'", fix=nearest(name, STUDIES))
+    module, _, function = STUDIES[name].partition(":")
+    given: Any = options.plain() if options is not None else {}
+    return getattr(import_module(module), function)(**(given or {}))
