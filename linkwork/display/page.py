@@ -2,60 +2,22 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Mapping, Sequence
 from html import escape
-from io import BytesIO
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from linkwork.display import style
+from linkwork.display.html import document, number, picture, section, table
 from linkwork.display.panels import usual
 from linkwork.display.plots import draw, quantiles
 from linkwork.export import columns, has_energies, how, replacing, span, trust_rows
 from linkwork.result import Result
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-CSS = """
-:root { color: #1b1f24; background: #fff; color-scheme: light;
-  font: 16px/1.5 system-ui, "Segoe UI", Roboto, Helvetica, sans-serif; }
-body { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
-h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .25rem; overflow-wrap: anywhere; }
-h2 { font-size: 1.15rem; margin: 2.4rem 0 .6rem; padding-bottom: .3rem; border-bottom: 1px solid #d9dde2; }
-p { margin: .4rem 0; max-width: 46rem; overflow-wrap: anywhere; }
-.lead { color: #57606a; }
-.verdict { display: inline-block; margin: .9rem 0 0; padding: .3rem .7rem; border-radius: .3rem;
-  border-left: .3rem solid; }
-.good { background: #e9f5f0; border-color: #009e73; }
-.bad { background: #fbece3; border-color: #d55e00; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .92rem; }
-th, td { text-align: left; vertical-align: top; padding: .32rem .9rem .32rem 0;
-  border-bottom: 1px solid #e7eaee; }
-thead th { border-bottom: 2px solid #c9ced4; white-space: nowrap; }
-th { font-weight: 600; }
-tbody th { font-weight: 500; overflow-wrap: anywhere; min-width: 7rem; }
-.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-td.unit, .quiet { color: #57606a; }
-pre { background: #f5f7f9; padding: .8rem 1rem; overflow-x: auto; font-size: .82rem; line-height: 1.4; }
-figure { margin: 1.2rem 0; }
-img { display: block; width: 100%; height: auto; }
-ul { padding-left: 1.2rem; }
-@media (max-width: 40rem) { body { padding: 1rem .9rem 3rem; } h1 { font-size: 1.35rem; }
-  figure { overflow-x: auto; } img { min-width: 34rem; } }
-@media print { body { max-width: none; padding: 0; font-size: 10.5pt; } h2 { break-after: avoid; }
-  figure, tr, .verdict { break-inside: avoid; } pre { white-space: pre-wrap; }
-  .scroll, figure { overflow: visible; } img { min-width: 0; } }
-"""
-# Nothing is fetched and no script runs, whatever a name or a note may hold.
-GUARD = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 LISTED = 20  # failures told one by one
 ROWS = 200  # rows of final values
-LARGE = 1_500_000  # bytes from which a picture is kept as pixels
 
 
 def page(
@@ -81,24 +43,14 @@ def _html(run: Result, title: str | None, model: object, notes: str | Sequence[s
         f'<p class="lead">{escape(" · ".join(x for x in (span(run), how(run)) if x))}</p>',
         _verdict(run),
         *(f"<p>{escape(note)}</p>" for note in ([notes] if isinstance(notes, str) else notes or [])),
-        _section("Motion", _picture(run, [name for name in usual(run) if name != "energy balance"])),
-        _section("Energy", _picture(run, ("energy",))) if has_energies(run) else "",
-        _section("Trust", _trust(run)),
-        _section("Samples", _samples(run)),
-        _section("Final values", _final(run)),
-        _section("What was run", _origin(run.provenance) + _tree(model)),
+        section("Motion", _picture(run, [name for name in usual(run) if name != "energy balance"])),
+        section("Energy", _picture(run, ("energy",))) if has_energies(run) else "",
+        section("Trust", _trust(run)),
+        section("Samples", _samples(run)),
+        section("Final values", _final(run)),
+        section("What was run", _origin(run.provenance) + _tree(model)),
     ]
-    head = (
-        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{GUARD}">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(heading)}</title><style>{CSS}</style>"
-    )
-    body = "\n".join(filter(None, parts))
-    return f'<!doctype html>\n<html lang="en">\n<head>{head}</head>\n<body>\n{body}\n</body>\n</html>\n'
-
-
-def _section(heading: str, inside: str) -> str:
-    return f"<section><h2>{escape(heading)}</h2>\n{inside}</section>" if inside else ""
+    return document(heading, parts)
 
 
 def _verdict(run: Result) -> str:
@@ -113,45 +65,18 @@ def _verdict(run: Result) -> str:
 
 
 def _picture(run: Result, names: Sequence[str]) -> str:
-    """The picture as an image inside the page: lines when that is small, else pixels."""
     figure, note = draw(run, names)
-    kind, data = "svg+xml", _drawn(figure, "svg")
-    if len(data) > LARGE:
-        kind, data = "png", _drawn(figure, "png")
-    code = base64.b64encode(data).decode()
     titles = "; ".join(dict.fromkeys(ax.get_title(loc="left") for ax in figure.axes if ax.get_title(loc="left")))
-    about = escape(f"{titles}. {note}".replace(r"\$", "$"))
-    return f'<figure><img src="data:image/{kind};base64,{code}" alt="{about}"></figure>\n'
-
-
-def _drawn(figure: Figure, ending: str) -> bytes:
-    data = BytesIO()
-    style.write(figure, data, ending)
-    return data.getvalue()
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int]) -> str:
-    """A table whose first column names the rows and whose columns `numbers` are set to the right."""
-
-    def cell(tag: str, k: int, text: str) -> str:
-        kind = ' class="number"' if k in numbers else ""
-        return f"<{tag}{kind}>{escape(text)}</{tag}>"
-
-    top = "".join(cell("th", k, text) for k, text in enumerate(head))
-    body = "\n".join(
-        "<tr>" + "".join(cell("td" if k else "th", k, text) for k, text in enumerate(row)) + "</tr>" for row in rows
-    )
-    head_row = f"<thead><tr>{top}</tr></thead>" if head else ""
-    return f'<div class="scroll"><table>{head_row}<tbody>\n{body}\n</tbody></table></div>\n'
+    return picture(figure, f"{titles}. {note}")
 
 
 def _trust(run: Result) -> str:
     rows = [row for row in trust_rows(run.trust) if row[0] != "samples"]
-    return _table(("number", "value", "what it means"), rows, (1,))
+    return table(("number", "value", "what it means"), rows, (1,))
 
 
 def _samples(run: Result) -> str:
-    text = _table(("samples", "how they ended"), [(f"{n:,}", ended) for ended, n in run.statuses.counts().items()], ())
+    text = table(("samples", "how they ended"), [(f"{n:,}", ended) for ended, n in run.statuses.counts().items()], ())
     failed = run.failures()
     if failed:
         rest = [f"… and {len(failed) - LISTED:,} more"] if len(failed) > LISTED else []
@@ -170,10 +95,10 @@ def _final(run: Result) -> str:
             total += 1
             if total <= ROWS:
                 numbers = _spread(values[:, :, k], run.ok) if many else _range(values[0, :, k])
-                rows.append((label, style.unit(unit), *map(_number, numbers)))
+                rows.append((label, style.unit(unit), *map(number, numbers)))
     if not rows:
         return ""
-    text = _table(("quantity", "unit", *head), rows, range(2, 2 + len(head)))
+    text = table(("quantity", "unit", *head), rows, range(2, 2 + len(head)))
     if many:
         text += '<p class="quiet">Quantiles over the samples that did not fail, each at its last time.</p>\n'
     return text + (f'<p class="quiet">{ROWS} of {total} quantities shown.</p>\n' if total > ROWS else "")
@@ -195,10 +120,6 @@ def _range(row: np.ndarray) -> list[float]:
     return [seen[0], seen[-1], seen.min(), seen.max()] if len(seen) else [np.nan] * 4
 
 
-def _number(value: float) -> str:
-    return f"{value + 0.0:.4g}".replace("-", "−") if np.isfinite(value) else "–"
-
-
 def _origin(provenance: Mapping[str, Any]) -> str:
     def said(value: Any) -> str:
         if isinstance(value, Mapping):
@@ -206,7 +127,7 @@ def _origin(provenance: Mapping[str, Any]) -> str:
         return ", ".join(map(said, value)) if isinstance(value, (list, tuple)) else str(value)
 
     rows = [(key, said(value)) for key, value in provenance.items() if value is not None]
-    return _table((), rows, ()) if rows else ""
+    return table((), rows, ()) if rows else ""
 
 
 def _tree(model: object) -> str:

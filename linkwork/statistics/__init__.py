@@ -1,0 +1,1 @@
+"""Numbers of many samples → estimates with intervals. It knows arrays, not sweeps."""
