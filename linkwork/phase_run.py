@@ -46,6 +46,19 @@ class Leg:
         number = happened.numbers[np.arange(len(last)), last]
         return np.where(self.found.status == Status.STOPPED, number, -1)
 
+    def at_start(self, function: Callable[[State], Any]) -> np.ndarray:
+        """A function of the state where each sample came in: (samples, components)."""
+        return self._told(function, self.t, self.y)
+
+    def at_end(self, function: Callable[[State], Any]) -> np.ndarray:
+        """The same where each sample left."""
+        return self._told(function, self.found.t_end, self.found.y_end)
+
+    def _told(self, function: Callable[[State], Any], t: np.ndarray, y: np.ndarray) -> np.ndarray:
+        found = _values(self, function, t, y[:, None, :])
+        assert found is not None
+        return found.flat[:, 0, :]
+
 
 @dataclass(frozen=True, eq=False)
 class StudyRun:

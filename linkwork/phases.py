@@ -7,7 +7,7 @@ each at its own time. What a sample does depends on that sample alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,7 @@ from linkwork.dynamics.forces import State
 from linkwork.errors import RunError, nearest
 from linkwork.handover import Handover, Measure, Pass, handing_over
 from linkwork.phase_run import Leg, StudyRun
+from linkwork.simulation.control import Status
 from linkwork.simulation.motion import Motion
 from linkwork.simulation.run import Integrator, build, lanes_for
 from linkwork.simulation.run import run as integrated
@@ -135,10 +136,12 @@ class Study:
         max_steps: int = 1_000_000,
         threads: int | None = None,
         lanes: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> StudyRun:
         """Run samples from the first phase's start; `start`, `parameters` and `times` as those of `simulate`.
 
-        A parameter is given to every phase that declares it.
+        A parameter is given to every phase that declares it. `progress` hears after each stretch how many samples of
+        all have ended. Ctrl-C ends the run; what has not ended then is "not run".
         """
         grid = np.linspace(0.0, until, times + 1) if isinstance(times, int) else np.asarray(times, float)
         if grid[-1] < until:
@@ -167,7 +170,11 @@ class Study:
             waiting = [w for w in waiting if w.phase != at]
             leg = self._leg(group, columns, grid, until, options, threads or cores())
             legs.append(leg)
+            if (leg.found.status == Status.NOT_RUN).any():
+                return StudyRun(self, grid, n, tuple(legs), np.zeros(0, int), {})
             waiting += self._onwards(leg, columns)
+            if progress is not None:
+                progress(n - sum(len(w.samples) for w in waiting), n)
         stuck = np.concatenate([w.samples for w in waiting]) if waiting else np.zeros(0, int)
         return StudyRun(self, grid, n, tuple(legs), stuck, {"until": until, "rtol": rtol, "method": method})
 

@@ -20,6 +20,7 @@ import casadi as ca
 
 from linkwork import outputs
 from linkwork.docking import vehicles
+from linkwork.docking.units import units
 from linkwork.docking.vehicles import FACING, Design
 from linkwork.driven import Event, system
 from linkwork.dynamics.forces import State
@@ -76,6 +77,14 @@ class Docking:
                 raise ModelError(f"no model of the docking has a number '{name}'", fix=nearest(name, known))
         return Study([self._approach(), self._contact(), self._captured()], "docking")
 
+    def units(self) -> dict[str, str]:
+        """Every number of the models that may vary → its unit, "" where only its author knows it."""
+        both = units(self.captured_model) | units(self.contact_model)
+        return {name: unit for name, unit in both.items() if name not in GRIP}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Docking, (self.design, self.capture, self.parameters, dict(self.models))
+
     def _declared(self, model: Model, phase: str, *more: str) -> Model:
         for marker in NEEDED[phase]:
             if marker not in model.markers:
@@ -106,7 +115,7 @@ class Docking:
         )  # fmt: skip
 
     def _caught(self) -> Event:
-        """Near the seat and inwards fast enough, both; a head that meets nothing on its way is caught in the approach."""
+        """Near the seat and inwards fast enough. A head that meets nothing on its way is caught in the approach."""
         c = self.capture
 
         def caught(s: State) -> Any:

@@ -12,26 +12,30 @@ rate_x, rate_y, rate_z [rad/s]          of the chaser about its own axes
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
 from linkwork.compiler.kernel import Kernel, compile_function
 from linkwork.compiler.ports import Port
-from linkwork.docking.probe_cone import Docking, approach_of_head
+from linkwork.docking.probe_cone import Docking
+from linkwork.docking.recorded import COLUMNS, recorded, told
 from linkwork.dynamics import kinematics
 from linkwork.dynamics.forces import State
 from linkwork.errors import RunError, nearest
 from linkwork.model.contact_laws import Cup
 from linkwork.model.model import Model
 from linkwork.phase_run import StudyRun
-from linkwork.phases import Study
+from linkwork.phases import Phase, Study
 from linkwork.spatial import quaternion_rotation
+from linkwork.sweeping.fingerprint import fingerprint
 
+Tell = Callable[[int, int], None]
 SX = ca.SX
 
 DEFAULTS: dict[str, float] = {
@@ -49,19 +53,14 @@ BOX: dict[str, tuple[float, float]] = {
     "rate_x": (-DEG, DEG), "rate_y": (-DEG, DEG), "rate_z": (-DEG, DEG),
 }  # fmt: skip
 """Contact conditions of the APAS-75 and SSVP class (docs/docking.md); draws go from end to end of each."""
-RECORDED: dict[str, str] = {
-    "contact_time": "s", "capture_time": "s", "capture_speed": "m/s", "contact_force": "N", "absorber_force": "N",
-    "grip_force": "N", "stroke": "m", "swing": "rad", "end_speed": "m/s", "end_rate": "rad/s", "end_angle": "rad",
-    "lever_energy": "J", "energy_lost": "J", "momentum_drift": "1", "steps": "1",
-}  # fmt: skip
-"""Recorded scalars and their units. Forces, stroke and swing are the greatest of the sample; `end_…` are chaser against
-target; `lever_energy` is what the levelling levers hold when they take effect at capture, and `energy_lost` the
-decrease of kinetic and spring energy with it (and with the work of thrust and control, where there are any)."""
 
 
 @dataclass(frozen=True, eq=False)
 class DockingStudy:
-    """`run_samples(inputs)` gives what the sweep stores; `run(inputs)` the whole run of the same samples."""
+    """`run_samples(inputs)` gives what a sweep keeps; `run(inputs)` the whole run of the same samples.
+
+    Inputs are the contact conditions and every number of the models by its name (`contact.friction`, `target.mass`).
+    """
 
     docking: Docking = field(default_factory=Docking)
     until: float = 12.0
@@ -69,57 +68,106 @@ class DockingStudy:
     method: str = "dop853"
     rtol: float = 1e-6
     atol: float = 1e-6
+    max_steps: int = 100_000
+    _variants: dict[tuple[str, ...], DockingStudy] = field(default_factory=dict, init=False, repr=False)
+
+    name: ClassVar[str] = "docking"
+    columns: ClassVar[Mapping[str, str]] = COLUMNS
+    times: ClassVar[np.ndarray] = np.zeros(0)
+
+    def __post_init__(self) -> None:
+        for word in ("until", "rtol", "atol", "max_steps"):
+            if not getattr(self, word) > 0:
+                raise RunError(f"{word} of the docking is {getattr(self, word):g}", fix="give one above zero")
+        if self.gap < 0:
+            raise RunError(f"gap of the docking is {self.gap:g} m", fix="start in front of the mouth: zero or more")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """To another process goes what was given, not what was made of it."""
+        return DockingStudy, (
+            self.docking, self.until, self.gap, self.method, self.rtol, self.atol, self.max_steps,
+        )  # fmt: skip
 
     @cached_property
     def study(self) -> Study:
         return self.docking.study()
 
-    @property
+    @cached_property
     def inputs(self) -> dict[str, str]:
         """Names → units of everything that may vary."""
-        return {**UNITS, **dict.fromkeys(self.docking.parameters, "")}
+        return {**UNITS, **self.docking.units()}
 
+    def fingerprint(self) -> str:
+        """SHA-256 of the equations of all phases, of the passages' rules, of starts and settings."""
+        whole = hashlib.sha256(repr((self.until, self.gap, self.method, self.rtol, self.atol, self.max_steps)).encode())
+        whole.update(repr((self.docking.design, self.docking.capture, self._start_graph.serialize())).encode())
+        for phase in self.study.phases:
+            ways = [(event, phase.passing(event).to) for event in phase.goes]
+            rest = (phase.name, ways, phase.limit, phase.late, phase.h_max, phase.sharper)
+            whole.update(f"{rest} {fingerprint(phase.system, _kept(phase))}".encode())
+        return whole.hexdigest()
+
+    # --- running ------------------------------------------------------------------------------------------------------
     def run(self, inputs: Mapping[str, Any], *, times: Any = 1, threads: int | None = None, **more: Any) -> StudyRun:
         """The samples of `inputs` (name → numbers, one a sample or one for all)."""
         for name in inputs:
             if name not in self.inputs:
                 raise RunError(f"a docking has no input '{name}'", fix=nearest(name, self.inputs))
-        own = {name: x for name, x in inputs.items() if name in DEFAULTS}
+        varied = tuple(sorted(name for name in inputs if name not in DEFAULTS))
+        if not set(varied) <= set(self.docking.parameters):
+            return self._with(varied).run(inputs, times=times, threads=threads, **more)
         parameters = {name: x for name, x in inputs.items() if name not in DEFAULTS}
-        options = {"method": self.method, "rtol": self.rtol, "atol": self.atol, **more}
-        return self.study.run(self.starts(own), parameters, self.until, times=times, threads=threads, **options)
+        options = {"method": self.method, "rtol": self.rtol, "atol": self.atol, "max_steps": self.max_steps, **more}
+        return self.study.run(self.starts(inputs), parameters, self.until, times=times, threads=threads, **options)
 
+    def _with(self, varied: tuple[str, ...]) -> DockingStudy:
+        """The same with these numbers of the models as parameters."""
+        if varied not in self._variants:
+            self._variants[varied] = replace(self, docking=replace(self.docking, parameters=varied))
+        return self._variants[varied]
+
+    def run_samples(
+        self, inputs: Mapping[str, Any], *, threads: int | None = None, progress: Tell | None = None
+    ) -> dict[str, Any]:
+        """`COLUMNS`, and how each sample ended: code (of `linkwork.result.Code`), end, text, where."""
+        run = self.run(inputs, threads=threads, progress=progress)
+        ended = run.statuses
+        return {**recorded(run), "code": ended.code, "end": ended.time, "text": ended.text, "where": ended.where}
+
+    # --- starts -------------------------------------------------------------------------------------------------------
     def starts(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
         """q and v of the two free vehicles."""
         n = max([1, *(len(x) for x in inputs.values() if np.ndim(x))])
-        columns = [np.broadcast_to(np.asarray(inputs.get(k, DEFAULTS[k]), float), (n,)) for k in DEFAULTS]
         model = self.docking.contact_model
+        known = {**DEFAULTS, **{name: model.values[name] for name in model.parameters}}
+        columns = [np.broadcast_to(np.asarray(inputs.get(k, known[k]), float), (n,)) for k in known]
         y = np.asarray(self._start(x=np.column_stack(columns)))
         return {"q": y[:, : model.nq], "v": y[:, model.nq :]}
 
     @cached_property
     def _start(self) -> Kernel:
         """Inputs → [q; v] in machine code, whose bits do not depend on how many samples there are."""
-        model = self.docking.contact_model.replace(parameters=())
-        symbols = SX.sym("x", len(DEFAULTS))
-        x = dict(zip(DEFAULTS, ca.vertsplit(symbols), strict=True))
+        f = self._start_graph
+        return compile_function(f, [Port("x", shape=(f.numel_in(0),))], [Port("y", shape=(f.numel_out(0),))])
+
+    @cached_property
+    def _start_graph(self) -> ca.Function:
+        model = self.docking.contact_model
+        symbols = SX.sym("x", len(DEFAULTS) + len(model.parameters))
+        x = dict(zip((*DEFAULTS, *model.parameters), ca.vertsplit(symbols), strict=True))
+        model = model.replace({name: x[name] for name in model.parameters})
         quat = moving_attitude(x["roll"], x["pitch"], x["yaw"])
         R, still = quaternion_rotation(quat), SX(ca.DM(model.neutral))
-        mouth = kinematics.position(model, still, "seat")[0] - float(contact_of(model).height)
+        cup = contact_of(model)
         arm = R @ kinematics.position(model, still, "head")
         omega = ca.vertcat(x["rate_x"], x["rate_y"], x["rate_z"])
-        ahead = mouth - float(contact_of(model).radius) - self.gap
+        ahead = kinematics.position(model, still, "seat")[0] - cup.height - cup.radius - self.gap
         head = ca.vertcat(ahead, x["offset"] * ca.cos(x["clock"]), x["offset"] * ca.sin(x["clock"]))
         speed = ca.vertcat(x["closing"], x["lateral_y"], x["lateral_z"]) - ca.cross(R @ omega, arm)
         q, v = SX(ca.DM(model.neutral)), SX.zeros(model.nv)
         at, rate = model.q_names.index("ship.x"), model.v_names.index("ship.v_x")
         q[at : at + 7], v[rate : rate + 6] = ca.vertcat(head - arm, quat), ca.vertcat(R.T @ speed, omega)
-        f = ca.Function("start", [symbols], [ca.densify(ca.vertcat(q, v))], ["x"], ["y"])
-        return compile_function(f, [Port("x", shape=(len(DEFAULTS),))], [Port("y", shape=(model.nq + model.nv,))])
-
-    def run_samples(self, inputs: Mapping[str, Any], *, threads: int | None = None) -> dict[str, Any]:
-        """`RECORDED` by name, and "status" (codes of `linkwork.result.Code`), "outcome" (words), "time" of the end."""
-        return recorded(self.run(inputs, threads=threads))
+        return ca.Function("start", [symbols], [ca.densify(ca.vertcat(q, v))], ["x"], ["y"])
 
 
 def contact_of(model: Model) -> Cup:
@@ -136,41 +184,9 @@ def moving_attitude(roll: SX, pitch: SX, yaw: SX) -> SX:
     )  # fmt: skip
 
 
-def recorded(run: StudyRun) -> dict[str, Any]:
-    """The scalars of each sample."""
-    none, entered, peaks = np.full(run.samples, np.nan), run.entered, run.peaks
-    out: dict[str, Any] = {"contact_time": entered["contact"], "capture_time": entered["captured"]}
-    for name in ("contact_force", "absorber_force", "grip_force", "stroke", "swing"):
-        out[name] = peaks.get(name, none)
-    out["capture_speed"] = out["lever_energy"] = none
-    if _caught(run):
-        caught = np.isfinite(entered["captured"])
-        out["capture_speed"] = np.where(caught, run.leaving("contact", inwards), np.nan)
-        out["lever_energy"] = run.entering("captured", "spring_energy") - run.leaving("contact", "spring_energy")
-    out["end_speed"], out["end_rate"], out["end_angle"] = run.end(relative_motion).T
-    out["energy_lost"] = run["energy"].values[:, 0] - run.end("energy") + np.nan_to_num(out["lever_energy"])
-    start, end = run["momentum"].values[:, 0, :3], run.end("momentum")[:, :3]
-    out["momentum_drift"] = np.abs(end - start).max(axis=1) / np.sqrt(sum(p * p for p in start.T))
-    out["steps"] = run.steps
-    ended = run.statuses
-    scalars = {name: np.asarray(out[name], float) for name in RECORDED}
-    return {**scalars, "status": ended.code, "outcome": ended.text, "time": ended.time}
-
-
-def _caught(run: StudyRun) -> bool:
-    return any(leg.phase.name == "captured" for leg in run.legs)
-
-
-def inwards(s: State) -> SX:
-    """Speed of the head into the cone, along its axis."""
-    return approach_of_head(s)[1]
-
-
-def relative_motion(s: State) -> SX:
-    """Speed of the chaser against the target's frame, their relative turning rate, the angle between their axes."""
-    away = s.position("chaser") - s.position("target")
-    rate = s.velocity("chaser") - s.velocity("target") - ca.cross(s.omega("target"), away)
-    turning = s.omega("chaser") - s.omega("target")
-    ahead, along = s.rotation("chaser")[:, 0], s.rotation("target")[:, 0]
-    angle = ca.atan2(ca.norm_2(ca.cross(ahead, along)), ca.dot(ahead, along))
-    return ca.vertcat(ca.norm_2(rate), ca.norm_2(turning), angle)
+def _kept(phase: Phase) -> ca.Function:
+    """What a phase tells of a sample, as a graph."""
+    tr = phase.system.trace
+    state = State(tr.model, tr.q, tr.v, tr.t)
+    values = [told(state), *(SX(f(state)) for f in phase.peaks.values())]
+    return ca.Function("kept", [tr.q, tr.v, tr.t, *tr.parameters.values()], [ca.densify(ca.vertcat(*values))])

@@ -132,7 +132,7 @@ class Hold:
 
 Ready = Spring | PD | Drag | Thrust | Hold | Cup | Funnel | Stop | Limiter
 READY: dict[str, type[Ready]] = {law.kind: law for law in (Spring, PD, Drag, Thrust, Hold, Cup, Funnel, Stop, Limiter)}
-_UNITS = {
+UNITS = {
     "stiffness": ("N/m",),
     "damping": ("N*s/m",),
     "length": ("m",),
@@ -206,7 +206,7 @@ def _said(source: Source | None = None, what: str = "the law", **given: Any) -> 
 
 
 def _number(word: str, value: Any, where: Where, what: str) -> Any:
-    *others, last = _UNITS[word]
+    *others, last = UNITS[word]
     read = formula if word == "target" else quantity
     for unit in others:
         try:

@@ -13,7 +13,7 @@ from linkwork.errors import RunError, nearest
 from linkwork.model.yamltree import Node
 from linkwork.simulation.parted import Runner
 
-STUDIES: dict[str, str] = {}
+STUDIES: dict[str, str] = {"docking": "linkwork.docking.plan:docking"}
 """Name → "module:function"."""
 
 
@@ -23,4 +23,6 @@ def study(name: str, options: Node | None) -> Runner:
         raise RunError(f"there is no study '{name}'", fix=nearest(name, STUDIES))
     module, _, function = STUDIES[name].partition(":")
     given: Any = options.plain() if options is not None else {}
+    if given is not None and not isinstance(given, dict):
+        raise RunError(f"the options of '{name}' are {given!r}", fix="write options: {name: value}")
     return getattr(import_module(module), function)(**(given or {}))
