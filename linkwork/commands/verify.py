@@ -6,31 +6,37 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import linkwork as lw
 from linkwork.commands import tell
-from linkwork.verify import Agreement, state, verify
+from linkwork.display.agreement import write_page
+from linkwork.errors import RunError
+from linkwork.verify import verify
+from linkwork.verifying.agreement import Agreement
+from linkwork.verifying.states import State, States
 
 
 def run(
     file: str, options: dict[str, Any], samples: int, seed: int, sample: int | None, peers: list[str],
     tolerance: float | None, html: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
+    if html is not None and not html.parent.is_dir():
+        raise RunError(f"--html '{html}': there is no folder '{html.parent}'", fix="make it first")
     model = lw.read(file, **options)
-    found = verify(model, samples, seed, peers=peers, tolerance=tolerance, sample=sample)
+    found = verify(
+        model, samples, seed, peers=peers, tolerance=tolerance, sample=sample, progress=False if as_json else True
+    )
+    again = _again(file, options, found, peers, tolerance)
     if html is not None:
-        found.to_html(html)
-    again = _again(file, options, found, peers)
+        write_page(found, html, again)
     if as_json:
         tell.as_json(facts(found) | {"again": again, "page": None if html is None else str(html)})
         return 0 if found.ok else 1
     if sample is not None:
-        _show_state(state(model, seed, sample), model)
+        _show_state(States(model, seed)[sample], model)
     print(found)
     if html is not None:
         print(f"written to {html}")
-    if sample is None:
+    if sample is None and again:
         print(f"the worst state alone: {again}")
     return 0 if found.ok else 1
 
@@ -45,12 +51,12 @@ def facts(found: Agreement) -> dict[str, Any]:
         "condition": found.condition,
         "quantities": {
             name: {
-                "ways": names,
-                "differences": matrix,
-                "allowed": found.allowed[name],
-                "worst": dict(zip(("difference", "way", "other", "sample"), found.worst[name], strict=True)),
+                "ways": each.names,
+                "differences": each.largest,
+                "allowed": each.allowed,
+                "worst": each.worst._asdict(),
             }
-            for name, (names, matrix) in found.differences.items()
+            for name, each in found.quantities.items()
         },
         "left_out": found.refused,
         "ledger": found.ledger,
@@ -58,19 +64,25 @@ def facts(found: Agreement) -> dict[str, Any]:
     }
 
 
-def _again(file: str, options: dict[str, Any], found: Agreement, peers: list[str]) -> str:
-    """The command that looks at the worst state."""
-    worst = max(found.worst, key=lambda n: found.worst[n][0] / found.allowed[n], default=None)
-    words = ["linkwork", "verify", file, "--seed", str(found.seed)]
-    words += ["--sample", str(found.worst[worst][3] if worst else 0)]
+def _again(file: str, options: dict[str, Any], found: Agreement, peers: list[str], tolerance: float | None) -> str:
+    """The command that looks at the worst state alone; it finds the same differences."""
+    if found.first is None:
+        return ""
+    words = ["linkwork", "verify", file, "--seed", str(found.seed), "--sample", str(found.first[1].sample)]
     words += ["--with", ",".join(peers)] if peers else []
+    words += ["--tolerance", repr(tolerance)] if tolerance is not None else []
     for name, value in options.items():
         for one in value if isinstance(value, list) else [value]:
             words += [f"--{'packages' if name == 'package_dirs' else name}", str(one)]
     return shlex.join(words)
 
 
-def _show_state(s: dict[str, np.ndarray], model: lw.Model) -> None:
+def _show_state(s: State, model: lw.Model) -> None:
     for word, names in (("q", model.q_names), ("v", model.v_names), ("tau", model.v_names)):
         rows = [(n, f"{x:.17g}") for n, x in zip(names, s[word], strict=True)]
         tell.table(word, ("", ""), rows, (1,))
+    bodies = [b.name for b in model.bodies[1:]]
+    rows = [(n, *(f"{x:.9g}" for x in f)) for n, f in zip(bodies, s["f_ext"], strict=True)]
+    tell.table("external wrenches", ("", "x", "y", "z", "mx", "my", "mz"), rows, range(1, 7))
+    if model.is_moved:
+        print(f"t = {s['t'][0]:.17g} s\n")

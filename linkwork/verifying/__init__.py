@@ -1,0 +1,1 @@
+"""What `verify` is made of: random states, the comparison of answers, what came out."""
