@@ -54,6 +54,12 @@ class Leg:
         """The same where each sample left."""
         return self._told(function, self.found.t_end, self.found.y_end)
 
+    def over_time(self, function: Callable[[State], Any]) -> np.ndarray:
+        """The same at the output times: (samples, times, components); NaN where a sample was not in this phase."""
+        found = _values(self, function, self.found.t, self.found.y)
+        assert found is not None
+        return found.flat
+
     def _told(self, function: Callable[[State], Any], t: np.ndarray, y: np.ndarray) -> np.ndarray:
         found = _values(self, function, t, y[:, None, :])
         assert found is not None

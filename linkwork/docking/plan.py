@@ -54,7 +54,7 @@ def docking(**options: Any) -> DockingStudy:
             design[name] = _record(getattr(base, name), told[name], name)
     run = {name: _setting(name, told[name]) for name in RUN if name in told}
     capture = _record(Capture(), told.get("capture", {}), "capture")
-    return DockingStudy(Docking(replace(base, **design), capture), **run)
+    return DockingStudy(Docking(replace(base, **design), capture), **run, options=options)
 
 
 def _record(base: Any, given: Any, what: str) -> Any:

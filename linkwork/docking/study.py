@@ -25,6 +25,7 @@ from linkwork.compiler.kernel import Kernel, compile_function
 from linkwork.compiler.ports import Port
 from linkwork.docking.probe_cone import Docking
 from linkwork.docking.recorded import COLUMNS, recorded, told
+from linkwork.docking.replay import result_of
 from linkwork.dynamics import kinematics
 from linkwork.dynamics.forces import State
 from linkwork.errors import RunError, nearest
@@ -32,6 +33,7 @@ from linkwork.model.contact_laws import Cup
 from linkwork.model.model import Model
 from linkwork.phase_run import StudyRun
 from linkwork.phases import Phase, Study
+from linkwork.result import Result
 from linkwork.spatial import quaternion_rotation
 from linkwork.sweeping.fingerprint import fingerprint
 
@@ -69,6 +71,8 @@ class DockingStudy:
     rtol: float = 1e-6
     atol: float = 1e-6
     max_steps: int = 100_000
+    options: Mapping[str, Any] | None = None
+    """As a plan told them, to be kept beside the results."""
     _variants: dict[tuple[str, ...], DockingStudy] = field(default_factory=dict, init=False, repr=False)
 
     name: ClassVar[str] = "docking"
@@ -86,6 +90,7 @@ class DockingStudy:
         """To another process goes what was given, not what was made of it."""
         return DockingStudy, (
             self.docking, self.until, self.gap, self.method, self.rtol, self.atol, self.max_steps,
+            self.options,
         )  # fmt: skip
 
     @cached_property
@@ -133,6 +138,11 @@ class DockingStudy:
         run = self.run(inputs, threads=threads, progress=progress)
         ended = run.statuses
         return {**recorded(run), "code": ended.code, "end": ended.time, "text": ended.text, "where": ended.where}
+
+    def replay(self, inputs: Mapping[str, np.ndarray], times: int = 400) -> Result:
+        """One sample with its whole motion."""
+        about = {"until": self.until, "rtol": self.rtol, "atol": self.atol, "samples": 1}
+        return result_of(self.run(inputs, times=times, threads=1), method=self.method, **about)
 
     # --- starts -------------------------------------------------------------------------------------------------------
     def starts(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:

@@ -95,7 +95,7 @@ def task_of(who: Model | System | Runner, plan: Mapping[str, Any], name: str = "
     )
     is_model = isinstance(who, (Model, System))
     model = who.model if isinstance(who, System) else who
-    known: Units = units(model) if isinstance(model, Model) else dict(model.inputs)
+    known: Units = units(model) if isinstance(model, Model) else {k: u or None for k, u in model.inputs.items()}
     inputs, table = _inputs(given, known, folder)
     groups = _groups(given, inputs)
     if is_model:
@@ -168,7 +168,8 @@ def _study(runner: Any, given: Mapping[str, Node]) -> tuple[Runner, dict[str, An
         if key in given:
             text = f"'{runner.name}' runs by its own settings and takes no '{key}'"
             raise RunError(text, where=given[key].place, fix="leave it out")
-    return runner, {"study": runner.name}
+    options = getattr(runner, "options", None)  # of a study made from a plan: with them it can be made again
+    return runner, {"study": runner.name, **({} if options is None else {"options": dict(options)})}
 
 
 def samples_of_told(model: Model, plan: Plan) -> ModelSamples:

@@ -26,6 +26,7 @@ from linkwork.simulation.parts import Digest
 from linkwork.simulation.plan import Plan
 from linkwork.simulation.store import Folder, Memory
 from linkwork.sweeping.reading import samples_of_told, task_of
+from linkwork.sweeping.studies import made
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -200,11 +201,14 @@ class SweepResult:
         if self.runner is not None:
             return self.runner
         assert isinstance(self.store, Folder)
-        file = self.store.path / MODEL
-        if not file.is_file():
+        file, run = self.store.path / MODEL, self.plan.run
+        if "options" in run:
+            runner: Runner = made(run["study"], run["options"])
+        elif not file.is_file():
             text = f"the model '{self.manifest['model']}' was made in Python and is not kept with the sweep"
             raise RunError(text, where=f"folder '{self.store}'", fix="lw.read_sweep(folder, model)")
-        runner = samples_of_told(read_yaml(file), self.plan)
+        else:
+            runner = samples_of_told(read_yaml(file), self.plan)
         if runner.fingerprint() != self.manifest["model_sha256"]:
             text = "what this version makes of the model differs from what the sweep was made with"
             raise RunError(text, where=f"folder '{self.store}'", fix="lw.read_sweep(folder, model), or that version")

@@ -6,6 +6,7 @@ with the plan's `options` as keywords.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -18,11 +19,16 @@ STUDIES: dict[str, str] = {"docking": "linkwork.docking.plan:docking"}
 
 
 def study(name: str, options: Node | None) -> Runner:
+    """The study of that name, with the options of a plan."""
+    given: Any = options.plain() if options is not None else {}
+    if given is not None and not isinstance(given, dict):
+        raise RunError(f"the options of '{name}' are {given!r}", fix="write options: {name: value}")
+    return made(name, given or {})
+
+
+def made(name: str, options: Mapping[str, Any]) -> Runner:
     """The study of that name."""
     if name not in STUDIES:
         raise RunError(f"there is no study '{name}'", fix=nearest(name, STUDIES))
     module, _, function = STUDIES[name].partition(":")
-    given: Any = options.plain() if options is not None else {}
-    if given is not None and not isinstance(given, dict):
-        raise RunError(f"the options of '{name}' are {given!r}", fix="write options: {name: value}")
-    return getattr(import_module(module), function)(**(given or {}))
+    return getattr(import_module(module), function)(**options)
