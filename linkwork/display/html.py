@@ -42,6 +42,7 @@ img { display: block; width: 100%; height: auto; }
 ul { padding-left: 1.2rem; }
 code { background: #f2f4f6; padding: .05em .3em; border-radius: .2rem; font-size: .86em; }
 details { margin: .5rem 0; } summary { cursor: pointer; } td code { white-space: nowrap; }
+small { color: #57606a; }
 .care { background: #fdf5e0; border-color: #e69f00; }
 @media (max-width: 40rem) { body { padding: 1rem .9rem 3rem; } h1 { font-size: 1.35rem; }
   figure { overflow-x: auto; } img { min-width: 34rem; } }
@@ -74,11 +75,16 @@ def paragraph(text: str, kind: str = "") -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int], code: Sequence[int] = ()) -> str:
-    """A table whose first column names the rows; columns `numbers` are set to the right, `code` as to be typed."""
+    """A table whose first column names the rows; columns `numbers` are set to the right, `code` as to be typed.
+
+    What stands in a second line of a cell is set small.
+    """
 
     def cell(tag: str, k: int, text: str) -> str:
         kind = ' class="number"' if k in numbers else ""
-        inside = f"<code>{escape(text)}</code>" if k in code and tag == "td" and text else escape(text)
+        above, _, below = text.partition("\n")
+        inside = f"<code>{escape(above)}</code>" if k in code and tag == "td" and above else escape(above)
+        inside += f"<br><small>{escape(below)}</small>" if below else ""
         return f"<{tag}{kind}>{inside}</{tag}>"
 
     top = "".join(cell("th", k, text) for k, text in enumerate(head))

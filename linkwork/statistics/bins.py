@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,8 @@ from linkwork.simulation.estimate import Interval, wilson
 LEVELS = 12  # up to so many different values each is a bin of its own
 
 
-class Cut(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Cut:
     """Bins of a column: their edges, and which one each number lies in. `levels`: one value a bin, edges between."""
 
     edges: np.ndarray
@@ -58,7 +60,8 @@ def binned(x: np.ndarray, holds: np.ndarray, most: int, confidence: float = 0.95
     return bins
 
 
-class Cells(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Cells:
     """A table over two cut columns, first index along x: how many samples, for which share of them something holds."""
 
     x: Cut

@@ -1,0 +1,208 @@
+"""What a sweep tells, in plain sentences, and the ways in which its numbers are written."""
+
+from __future__ import annotations
+
+import math
+
+from linkwork.display import style
+from linkwork.sweeping.findings import Check, Effect, Estimated, Findings, Sample
+
+DEGREES = {"rad": "°", "rad/s": "°/s", "rad/s^2": "°/s²"}
+RARE = 0.01  # a share of failed samples from which a sweep is not to be believed
+FEW = 100
+
+
+def scale(unit: str) -> float:
+    """By what a number is multiplied to be shown: angles in degrees."""
+    return 180 / math.pi if unit in DEGREES else 1.0
+
+
+def unit(text: str) -> str:
+    shown = DEGREES.get(text) or style.unit(text).replace("*", "·")
+    return "" if shown == "–" else shown
+
+
+def label(name: str, of: str) -> str:
+    """A name with its unit: "pitch [°]"."""
+    return f"{name} [{unit(of)}]" if unit(of) else name
+
+
+def number(value: float, of: str = "", digits: int = 4) -> str:
+    """The number as it is shown, without its unit."""
+    if not math.isfinite(value):
+        return "–"
+    x = value * scale(of) + 0.0
+    large = 1e4 <= abs(x) < 1e6
+    return (f"{x:,.0f}" if large else f"{x:.{digits}g}").replace("e-0", "e-").replace("e+0", "e").replace("-", "−")
+
+
+def quantity(value: float, of: str) -> str:
+    return f"{number(value, of)} {unit(of)}".rstrip()
+
+
+def percent(value: float) -> str:
+    return "–" if not math.isfinite(value) else f"{100 * value:.3g} %"
+
+
+def span(x: Estimated, of: str = "") -> str:
+    """The limits of an estimate; an open one where the samples are too few for it."""
+    low = number(x.low, of) if math.isfinite(x.low) else "?"
+    return f"{low} … {number(x.high, of) if math.isfinite(x.high) else '?'}"
+
+
+def share(x: Estimated) -> str:
+    return f"{percent(x.value)} ({100 * x.low:.3g} … {100 * x.high:.3g} %)"
+
+
+def counted(n: int, word: str = "sample") -> str:
+    return f"{n:,} {word}{'' if n == 1 else 's'}"
+
+
+def command(found: Findings, sample: int) -> str:
+    return found.about.replay.replace("{}", str(sample))
+
+
+def inputs(found: Findings, sample: Sample) -> str:
+    """ "closing 0.31 m/s, offset 0.28 m"."""
+    told = zip(found.about.inputs, sample.inputs, strict=True)
+    return ", ".join(f"{name} {quantity(x, of)}" for (name, of, _), x in told)
+
+
+# --- in short ---
+def summary(found: Findings) -> list[str]:
+    """The first paragraph: how many, will it do, how hard, which start is worst, what matters."""
+    about = found.about
+    of = "" if about.samples == about.wanted else f" of {about.wanted:,}"
+    said = [f"{about.samples:,}{of} samples of {about.model} were run" + _ended(found)]
+    if not found.used:
+        return [*said, "No sample came to an end from which anything could be told."]
+    for tell in (_succeeds, _hits, _matters):
+        said += tell(found)
+    return said
+
+
+def _ended(found: Findings) -> str:
+    ways = [f"{row.text} {percent(row.share.value)}" for row in found.statuses if row.good]
+    if found.failed:
+        return f"; {found.failed:,} of them failed."
+    return "; none failed." + (f" They ended so: {', '.join(ways)}." if 1 < len(ways) <= 6 else "")
+
+
+def _succeeds(found: Findings) -> list[str]:
+    if found.success is None:
+        return ["The plan does not say what success is."]
+    p, (low, high) = found.success.share, found.success.bounds
+    confidence = f"{100 * found.about.confidence:g} %"
+    said = [
+        f"Success ({found.success.criterion}) came in {percent(p.value)} of them, "
+        f"between {100 * p.low:.3g} and {100 * p.high:.3g} % with {confidence} confidence."
+    ]
+    if found.failed:
+        said.append(f"Whatever the failed ones would have done, the share is between {percent(low)} and {percent(high)}.")
+    return said
+
+
+def _hits(found: Findings) -> list[str]:
+    load = found.load
+    if load is None or not load.corner.greatest:
+        return []
+    worst = load.corner.greatest[0]
+    most = next((x.quantiles.get(0.99) for x in found.numbers if x.name == load.name), None)
+    said = [f"The hardest load, {load.name}, is {quantity(worst.value, load.unit)} in sample {worst.sample} ({worst.status})"]
+    if most is not None and most.samples >= FEW:
+        limits = f", {span(most, load.unit)} with confidence" if math.isfinite(most.high) else ""
+        said[0] += f"; 99 % of the samples stay below {quantity(most.value, load.unit)}{limits}"
+    said[0] += "."
+    return [*said, f"That worst start is {inputs(found, worst)}."]
+
+
+def _matters(found: Findings) -> list[str]:
+    """The strongest inputs, for success and for the load."""
+    said = []
+    load = found.load.name if found.load else ""
+    for of, what in (("success", "success"), (load, load)):
+        felt = next((x for x in found.sensitivity if x.of == of), None)
+        strong = [e.name for e in felt.effects if matters(e, felt.how)][:3] if felt else []
+        if strong:
+            said.append(f"{what} depends most on {_listed(strong)}")
+    if not said:
+        return ["No single input shows a clear effect."] if found.sensitivity else []
+    text = "; ".join(said)
+    return [f"{text[0].upper()}{text[1:]}."]
+
+
+def matters(effect: Effect, how: str) -> bool:
+    """Does the effect of an input stand out of chance?"""
+    if how == "sobol":
+        return effect.second.low > 0.01
+    return effect.first.low * effect.first.high > 0 or effect.second.low > 0.01
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+# --- is it to be believed? ---
+def verdict(found: Findings) -> tuple[str, str]:
+    """("good", "care" or "bad", the sentence)."""
+    bad, care = _doubts(found)
+    checks = {c.name: c for c in found.checks}
+    kept = [f"{_plainly(c)} at most {number(c.largest, '', 2)}" for c in _judged(checks)]
+    if bad:
+        return "bad", f"Not to be believed as it stands: {'; '.join(bad + care)}."
+    if care:
+        return "care", f"To be taken with care: {'; '.join(care)}." + (f" Else: {', '.join(kept)}." if kept else "")
+    return "good", f"The numbers can be believed: no sample failed, {', '.join(kept)} over all samples."
+
+
+def _judged(checks: dict[str, Check]) -> list[Check]:
+    return [c for c in checks.values() if c.limit is not None]
+
+
+def _plainly(check: Check) -> str:
+    return check.name.replace("_", " ")
+
+
+def _doubts(found: Findings) -> tuple[list[str], list[str]]:
+    bad, care = [], []
+    about = found.about
+    if not found.used:
+        bad.append("there is no sample to tell from")
+    if about.samples and found.failed:
+        part = found.failed / about.samples
+        (bad if part >= RARE else care).append(f"{percent(part)} of the samples failed")
+    for c in found.checks:
+        if not c.fine:
+            text = f"{_plainly(c)} reaches {number(c.largest, '', 2)} in sample {c.worst}, more than {c.limit:g}"
+            (care if c.name.endswith("drift") else bad).append(text)
+    if not about.why:
+        care.append(f"the sweep is not finished, {about.samples:,} of {about.wanted:,} samples are there")
+    if 0 < found.used < FEW:
+        care.append(f"{counted(found.used)} {'is' if found.used == 1 else 'are'} few")
+    if found.used and not any(c.limit is not None for c in found.checks):
+        care.append("nothing was recorded of energy, momentum or step errors")
+    return bad, care
+
+
+def notes(found: Findings) -> list[str]:
+    """How the estimates are to be read, by the design of the samples."""
+    design, level = found.about.design, f"{100 * found.about.confidence:g} %"
+    said = [
+        f"Intervals have {level} confidence: Wilson's for shares; for quantiles, percentiles of 2,000 bootstrap resamples "
+        "from a stream with the plan's seed ('?' where so few samples have no such limit). Failed samples are left out."
+    ]
+    said += {
+        "sobol": ["Intervals are those of independent samples: for a Sobol sequence they are on the safe side."],
+        "latin": ["Intervals are those of independent samples: for a Latin hypercube they are on the safe side."],
+        "grid": ["The samples are the points of a grid: shares and quantiles are of its points, not probabilities."],
+        "table": ["The samples are the rows of a table: intervals hold if they were drawn independently."],
+        "saltelli": [
+            f"Of each block of the Saltelli design only the two independent samples count in shares, quantiles and maps "
+            f"({found.used:,}); worst samples and trust are of all {found.about.samples:,}."
+        ],
+    }.get(design, [])
+    if found.about.why and found.about.why != "all samples":
+        said.append(f"The sweep was to end early and did: {found.about.why}. That makes intervals slightly too narrow.")
+    for names in found.about.together:
+        said.append(f"{', '.join(names)} were drawn together: what one of them explains includes what the others do.")
+    return said
