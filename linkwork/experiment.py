@@ -26,7 +26,7 @@ def simulate(
     until: float | str = 10.0,
     *,
     method: str | Formulation = "dop853",
-    formulation: Formulation = aba,
+    formulation: Formulation | None = None,
     parameters: Mapping[str, Any] | None = None,
     times: Sequence[float] | np.ndarray | int | None = None,
     rtol: float = 1e-9,
@@ -41,13 +41,13 @@ def simulate(
 
     start       names → values: {"elbow": "30 deg", "elbow.rate": 2.0}; an array gives one value a sample
     until       end time [s]; `times`: when to record (an array, or how many equal steps; default 200)
-    method      "dop853", "dopri5" (adaptive), "rk4", "euler" (fixed `step`), "rodas5p" (stiff)
+    method      "dop853", "dopri5" (adaptive), "rk4", "euler" (fixed `step`), "rodas5p" (stiff); or a formulation
+    formulation whose accelerations are integrated: `lw.aba`, `lw.kane_graph` …; also `method=lw.kane_graph`
     parameters  declared parameters → value, or one value a sample
     Samples that fail do not disturb the others: see `run.failures()`.
     """
-    if callable(method):
-        method, formulation = "dop853", method
-    sys = model if isinstance(model, System) else system(model, formulation, events)
+    method, formulation = _told_apart(method, formulation)
+    sys = _driven(model, formulation, events)
     end = _seconds(until, "until")
     grid = _grid(times, end)
     p, samples = sys.parameters(parameters)
@@ -75,6 +75,30 @@ def simulate(
         {"formulation": sys.formulation.__name__, "until": end, "samples": len(y0), **settings},
         method,
     )
+
+
+def _told_apart(method: str | Formulation, formulation: Formulation | None) -> tuple[str, Formulation | None]:
+    """Integrator and formulation; `method` may be either."""
+    if not callable(method):
+        return method, formulation
+    if formulation is not None and formulation is not method:
+        raise RunError(
+            f"method={method.__name__} and formulation={formulation.__name__} are two formulations",
+            fix=f'give one of them; an integrator is named by text: method="dop853", formulation={method.__name__}',
+        )
+    return "dop853", method
+
+
+def _driven(model: Model | System, formulation: Formulation | None, events: Iterable[Event]) -> System:
+    if not isinstance(model, System):
+        return system(model, aba if formulation is None else formulation, events)
+    if formulation is not None and formulation is not model.formulation:
+        raise RunError(
+            f"the system of '{model.model.name}' was made with {model.formulation.__name__}, "
+            f"and {formulation.__name__} comes too late",
+            fix=f"lw.system(model, {formulation.__name__}), or give simulate the model itself",
+        )
+    return model
 
 
 def _seconds(value: float | str, what: str) -> float:

@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     from linkwork.spatial import SX
 
 Formulation = Callable[..., Any]
+SHAPES: dict[str, Callable[[Model], tuple[int, int]]] = {
+    "v_dot": lambda model: (model.nv, 1),
+    "wrenches": lambda model: (len(model.bodies) - 1, 6),
+    "base_wrench": lambda model: (6, 1),
+    "M": lambda model: (model.nv, model.nv),
+    "energy_rate": lambda model: (1, 1),
+}
 
 
 def returns(
@@ -66,7 +73,9 @@ def gives(*names: str, refuses: Mapping[str, str] | None = None) -> Callable[[Fo
                 refuse(chosen, model)
                 found = solve(model, q, v, tau, f_ext, t, **more)
                 results = tuple(found[name] for name in wanted)
-                return results if len(results) > 1 else results[0]
+                for name, x in zip(wanted, results, strict=True):
+                    _check_shape(solve.__name__, name, x, model)
+                return results if len(results) != 1 else results[0]
 
             chosen.returns, chosen.sweeps = wanted, None  # type: ignore[attr-defined]
             chosen.gives, chosen.giving, chosen.refuses = names, giving, dict(refuses or {})  # type: ignore[attr-defined]
@@ -75,3 +84,14 @@ def gives(*names: str, refuses: Mapping[str, str] | None = None) -> Callable[[Fo
         return giving("v_dot")
 
     return mark
+
+
+def _check_shape(formulation: str, name: str, x: Any, model: Model) -> None:
+    """Results are compared entry by entry: a transposed or flattened one must not pass for the right one."""
+    promised = SHAPES[name](model) if name in SHAPES else x.shape
+    if x.shape != promised and (x.numel() or 0 not in promised):
+        found, right = (" × ".join(map(str, shape)) for shape in (x.shape, promised))
+        raise ModelError(
+            f"'{formulation}' gives '{name}' as {found}, not {right}",
+            fix="return what linkwork/dynamics/formulation.py promises of this quantity",
+        )
