@@ -99,11 +99,11 @@ def build(fn: Graph | Deferred, name: str, lanes: int, use_disk: bool) -> Varian
     if entry is None:
         text, lowered, driver = written(made(fn), lanes)
         image = compile_text(text, host())
-        facts = _facts(lowered, perf_counter() - began)
+        facts = _facts(lowered, driver, perf_counter() - began)
         entry = disk.Entry(image, facts)
         if use_disk:
             disk.store(entry_name, entry)
-    driver = driver_of(fn, lanes, entry.facts["scratch"])
+    driver = driver_of(fn, lanes, entry.facts["scratch"], parts=entry.facts["stages"])
     tables = fn.data("kernel", lanes) if isinstance(fn, RolledFunction) else {}
     code = Code(entry.image, [*driver.symbols(), *tables])
     code.point(tables)
@@ -113,8 +113,9 @@ def build(fn: Graph | Deferred, name: str, lanes: int, use_disk: bool) -> Varian
 def written(fn: Graph, lanes: int) -> tuple[str, Lowered, Driver]:
     """The module of a kernel as IR text. Rows of matrices are in C order, as NumPy has them."""
     rolled = isinstance(fn, RolledFunction)
-    lowered = fn.lower("kernel", lanes) if rolled else lower(fn, "kernel", lanes, c_order=True, once=lanes > 1)
-    driver = driver_of(fn, lanes, lowered.scratch, lowered.same)
+    many = lanes > 1
+    lowered = fn.lower("kernel", lanes) if rolled else lower(fn, "kernel", lanes, c_order=True, once=many, near=many)
+    driver = driver_of(fn, lanes, lowered.scratch, lowered.same, 1 if rolled else lowered.parts)
     return module_text([lowered], driver.text(), driver.declarations()), lowered, driver
 
 
@@ -123,19 +124,22 @@ def assembly(fn: Graph, lanes: int) -> str:
     return assembly_text(written(fn, lanes)[0], host())
 
 
-def driver_of(fn: Graph | Deferred, lanes: int, scratch: int, same: Sequence[Sequence[int] | None] = ()) -> Driver:
-    """The driver that fits a function. Only its text depends on `same`, which outputs' equal rows are."""
+def driver_of(
+    fn: Graph | Deferred, lanes: int, scratch: int, same: Sequence[Sequence[int] | None] = (), parts: int = 1
+) -> Driver:
+    """The driver that fits a function of so many parts. Only its text depends on `same`: which rows are equal."""
     rows_in = tuple(fn.numel_in(k) for k in range(fn.n_in()))
     rows_out = tuple(fn.numel_out(k) for k in range(fn.n_out()))
-    return Driver("kernel", lanes, rows_in, rows_out, scratch, tuple(same))
+    return Driver("kernel", lanes, rows_in, rows_out, scratch, tuple(same), parts)
 
 
-def _facts(lowered: Lowered, seconds: float) -> dict[str, Any]:
+def _facts(lowered: Lowered, driver: Driver, seconds: float) -> dict[str, Any]:
     return {
         "operations": sum(lowered.counts.values()),
         "counts": dict(lowered.counts.most_common()),
         "constants": lowered.constants,
         "parts": lowered.parts,
+        "stages": driver.parts,
         "scratch": lowered.scratch,
         "seconds": seconds,
     }

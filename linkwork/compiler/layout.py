@@ -24,6 +24,11 @@ MUCH = 1 << 22
 """Bytes of an output from which on it is written past the caches: they would not keep it for its reader."""
 FEW = 16
 """Rows from which on an output may be."""
+GROUP = 4
+"""Blocks that each part of a long function works on before the next part begins, at most: code that does not fit into
+the cache for instructions is then fetched once for all of them (G1's articulated bodies: a sixth faster)."""
+NEAR = 1 << 19
+"""Bytes of scratch that a group of blocks may fill: a part of a second-level cache."""
 
 
 def _round_up(value: int, unit: int) -> int:
@@ -41,11 +46,23 @@ class Driver:
     scratch: int
     same: tuple[Sequence[int] | None, ...] = ()
     """Per output the row that holds each row's value, or None when all rows are written; empty: all are."""
+    parts: int = 1
+    """How many functions it is; several are called one after the other."""
 
     @cached_property
     def bytes_of_scratch(self) -> int:
         """What the context's scratch must hold, aligned to 64 bytes."""
-        return self._place(len(self.rows_in) + len(self.rows_out)) + self.scratch * self.lanes * 8
+        return self.group * self._bytes
+
+    @cached_property
+    def _bytes(self) -> int:
+        """What a block needs of it."""
+        return _round_up(self._place(len(self.rows_in) + len(self.rows_out)) + self.scratch * self.lanes * 8, 64)
+
+    @cached_property
+    def group(self) -> int:
+        """Blocks that go through each part before the next part begins."""
+        return 1 if self.parts == 1 else min(GROUP, max(1, NEAR // self._bytes))
 
     def _place(self, k: int) -> int:
         """Where in scratch the rows of the k-th argument begin."""
@@ -74,9 +91,8 @@ class Driver:
         return ("blocks", "samples") if self.lanes > 1 else ("blocks",)
 
     def declarations(self) -> set[str]:
-        if self.lanes == 1:
-            return set()
-        return {"declare i64 @llvm.umin.i64(i64, i64)"}
+        smallest = {"declare i64 @llvm.smin.i64(i64, i64)"}
+        return smallest if self.lanes == 1 else {*smallest, "declare i64 @llvm.umin.i64(i64, i64)"}
 
     def _head(self) -> list[str]:
         """Read the context into registers."""
@@ -91,66 +107,101 @@ class Driver:
         return lines
 
     def _blocks(self) -> str:
-        """One call per block on the caller's own memory; with one lane a block is a sample."""
+        """The parts on the caller's own memory; with one lane a block is a sample."""
         total = len(self.rows_in) + len(self.rows_out)
-        lines = ["define i32 @blocks(ptr %context) nounwind {", "start:", *self._head()]
-        lines += [
-            "  %some = icmp slt i64 %first, %last",
-            "  br i1 %some, label %block, label %done",
-            "block:",
-        ]
-        lines.append("  %b = phi i64 [%first, %start], [%next, %block]")
-        for k in range(total):
-            lines.append(f"  %offset{k} = mul i64 %b, %stride{k}")
-            lines.append(f"  %at{k} = getelementptr i8, ptr %base{k}, i64 %offset{k}")
-        arguments = ", ".join([*(f"ptr %at{k}" for k in range(total)), "ptr %scratch"])
-        lines.append(f"  call void @{self.symbol}({arguments})")
+        places = [line for k in range(total) for line in self._at(k, "%b")]
+        arguments = ", ".join([*(f"ptr %at{k}" for k in range(total)), "ptr %own"])
+        stages = [[*self._head(), *places, f"  call void @{part}({arguments})"] for part in self._symbols]
         for k, same in enumerate(self.same):
             if same is not None:
-                lines.append(f"  call void @spread.same{k}(ptr %at{len(self.rows_in) + k})")
-        lines += ["  %next = add i64 %b, 1"]
-        lines += ["  %more = icmp slt i64 %next, %last", "  br i1 %more, label %block, label %done"]
-        return "\n".join([*lines, "done:", "  ret i32 0", "}", ""])
+                stages[-1].append(f"  call void @spread.same{k}(ptr %at{len(self.rows_in) + k})")
+        return self._loops("blocks", [], "start", stages, 8 * self.lanes * self.scratch)
 
     def _samples(self) -> str:
-        """W samples per block: pack the inputs that differ between samples, call, unpack."""
+        """W samples per block: pack the inputs that differ between samples, run the parts, unpack."""
         n_in, total = len(self.rows_in), len(self.rows_in) + len(self.rows_out)
-        lines = ["define i32 @samples(ptr %context) nounwind {", "start:", *self._head()]
-        for k in range(total):
-            lines.append(f"  %rows{k} = getelementptr i8, ptr %scratch, i64 {self._place(k)}")
-        lines.append(f"  %w = getelementptr i8, ptr %scratch, i64 {self._place(total)}")
-        lines.append("  %end = sub i64 %count, 1")
+        once: list[str] = []
         for k, rows in enumerate(self.rows_in):
-            lines.append(f"  %shared{k} = icmp eq i64 %stride{k}, 0")
-            lines += [f"  br i1 %shared{k}, label %once{k}, label %then{k}", f"once{k}:"]
-            lines.append(f"  call void @pack.{rows}(ptr %base{k}, i64 0, i64 0, ptr %rows{k})")
-            lines += [f"  br label %then{k}", f"then{k}:"]
-        lines += [line for k in range(len(self.rows_out)) for line in self._choice(k)]
-        before = f"then{n_in - 1}" if n_in else "start"
-        after = f"put{n_in - 1}" if n_in else "block"
-        lines += [
-            "  %some = icmp slt i64 %first, %last",
-            "  br i1 %some, label %block, label %done",
-            "block:",
+            once += [f"  %rows{k} = getelementptr i8, ptr %scratch, i64 {self._place(k)}", *self._shared(k)]
+            once += [f"  br i1 %shared{k}, label %once{k}, label %then{k}", f"once{k}:"]
+            once.append(f"  call void @pack.{rows}(ptr %base{k}, i64 0, i64 0, ptr %rows{k})")
+            once += [f"  br label %then{k}", f"then{k}:"]
+        sample = [
+            f"  %sample = mul i64 %b, {self.lanes}",
+            "  %end = sub i64 %count, 1",
+            "  %left = sub i64 %end, %sample",
         ]
-        lines.append(f"  %b = phi i64 [%first, %{before}], [%next, %{after}]")
-        lines.append(f"  %sample = mul i64 %b, {self.lanes}")
-        lines.append("  %left = sub i64 %end, %sample")
+        packing = [*self._head(), *sample]
         for k, rows in enumerate(self.rows_in):
-            lines += [f"  br i1 %shared{k}, label %put{k}, label %get{k}", f"get{k}:"]
-            lines += self._at(k)
-            lines.append(f"  call void @pack.{rows}(ptr %at{k}, i64 %stride{k}, i64 %left, ptr %rows{k})")
-            lines += [f"  br label %put{k}", f"put{k}:"]
-        arguments = ", ".join([*(f"ptr %rows{k}" for k in range(total)), "ptr %w"])
-        lines.append(f"  call void @{self.symbol}({arguments})")
-        for k, rows in enumerate(self.rows_out, n_in):
-            lines += self._at(k)
-            name = f"%unpack{k - n_in}" if self._may_pass(rows) else self._unpack(k - n_in)
-            lines.append(f"  call void {name}(ptr %rows{k}, ptr %at{k}, i64 %stride{k}, i64 %left)")
-        lines += ["  %next = add i64 %b, 1", "  %more = icmp slt i64 %next, %last"]
+            packing += [*self._shared(k), f"  br i1 %shared{k}, label %put{k}, label %get{k}", f"get{k}:"]
+            packing += [*self._rows(k), *self._at(k, "%sample")]
+            packing.append(f"  call void @pack.{rows}(ptr %at{k}, i64 %stride{k}, i64 %left, ptr %rows{k})")
+            packing += [f"  br label %put{k}", f"put{k}:"]
+        calling = [*self._head(), *[line for k in range(total) for line in self._rows(k)]]
+        for k in range(n_in):
+            calling += [*self._shared(k), f"  %first{k} = getelementptr i8, ptr %scratch, i64 {self._place(k)}"]
+            calling.append(f"  %at{k} = select i1 %shared{k}, ptr %first{k}, ptr %rows{k}")
+        names = [f"ptr %at{k}" if k < n_in else f"ptr %rows{k}" for k in range(total)]
+        calling.append(f"  %w = getelementptr i8, ptr %own, i64 {self._place(total)}")
+        arguments = ", ".join([*names, "ptr %w"])
+        calls = [[*calling, f"  call void @{part}({arguments})"] for part in self._symbols]
+        unpacking = [*self._head(), *sample]
+        for k, rows in enumerate(self.rows_out):
+            unpacking += [*self._choice(k), *self._rows(k + n_in), *self._at(k + n_in, "%sample")]
+            name = f"%unpack{k}" if self._may_pass(rows) else self._unpack(k)
+            unpacking.append(
+                f"  call void {name}(ptr %rows{k + n_in}, ptr %at{k + n_in}, i64 %stride{k + n_in}, i64 %left)"
+            )
+        before = f"then{n_in - 1}" if n_in else "start"
+        return self._loops("samples", once, before, [packing, *calls, unpacking], self._bytes)
+
+    def _loops(self, name: str, once: list[str], before: str, stages: Sequence[list[str]], size: int) -> str:
+        """Group after group of blocks, in each one stage after the other, each on all blocks of the group.
+
+        A stage is a piece of code that fits into the processor's cache for instructions; `%own` is the block's own
+        scratch of `size` bytes.
+        """
+        texts = []
+        for k, stage in enumerate(stages):
+            head = f"define internal void @{name}.{k}(ptr %context, i64 %b, ptr %own) alwaysinline nounwind {{"
+            texts.append("\n".join([head, "start:", *stage, "  ret void", "}", ""]))
+        lines = [f"define i32 @{name}(ptr %context) nounwind {{", "start:", *self._head(), *once]
+        lines += ["  %some = icmp slt i64 %first, %last", "  br i1 %some, label %group, label %done", "group:"]
+        lines += [f"  %g = phi i64 [%first, %{before}], [%stop, %turn]"]
+        lines += [f"  %end = add i64 %g, {self.group}", "  %stop = call i64 @llvm.smin.i64(i64 %end, i64 %last)"]
+        lines += ["  br label %stage0"]
+        for k in range(len(stages)):
+            after = f"%stage{k + 1}" if k + 1 < len(stages) else "%turn"
+            lines += [
+                f"stage{k}:",
+                f"  %b{k} = phi i64 [%g, %{f'again{k - 1}' if k else 'group'}], [%next{k}, %again{k}]",
+                f"  %in{k} = sub i64 %b{k}, %g",
+                f"  %offset{k}.own = mul i64 %in{k}, {size}",
+                f"  %own{k} = getelementptr i8, ptr %scratch, i64 %offset{k}.own",
+                f"  call void @{name}.{k}(ptr %context, i64 %b{k}, ptr %own{k})",
+                f"  br label %again{k}",
+                f"again{k}:",
+                f"  %next{k} = add i64 %b{k}, 1",
+                f"  %more{k} = icmp slt i64 %next{k}, %stop",
+                f"  br i1 %more{k}, label %stage{k}, label {after}",
+            ]
+        lines += ["turn:", "  %again = icmp slt i64 %stop, %last", "  br i1 %again, label %group, label %done", "done:"]
         # What went past the caches must be there before another thread is told so.
         fence = ["  fence seq_cst"] if any(map(self._may_pass, self.rows_out)) else []
-        return "\n".join([*lines, "  br i1 %more, label %block, label %done", "done:", *fence, "  ret i32 0", "}", ""])
+        return "\n".join([*texts, *lines, *fence, "  ret i32 0", "}", ""])
+
+    @property
+    def _symbols(self) -> list[str]:
+        """The functions that are called one after the other."""
+        return [self.symbol] if self.parts == 1 else [f"{self.symbol}.{k}" for k in range(self.parts)]
+
+    def _rows(self, k: int) -> list[str]:
+        """Where the rows of an argument lie."""
+        return [f"  %rows{k} = getelementptr i8, ptr %own, i64 {self._place(k)}"]
+
+    def _shared(self, k: int) -> list[str]:
+        """Whether all samples share an input."""
+        return [f"  %shared{k} = icmp eq i64 %stride{k}, 0"]
 
     def _unpack(self, k: int) -> str:
         """The function that unpacks an output."""
@@ -172,8 +223,9 @@ class Driver:
             f"  %unpack{k} = select i1 %past{k}, ptr {name}.past, ptr {name}",
         ]
 
-    def _at(self, k: int) -> list[str]:
+    def _at(self, k: int, number: str) -> list[str]:
+        """Where the caller's numbers begin of the block or sample of that number."""
         return [
-            f"  %offset{k} = mul i64 %sample, %stride{k}",
+            f"  %offset{k} = mul i64 {number}, %stride{k}",
             f"  %at{k} = getelementptr i8, ptr %base{k}, i64 %offset{k}",
         ]

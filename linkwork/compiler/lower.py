@@ -23,6 +23,10 @@ WHOLE = 12_000
 """Up to so many operations are one function: nothing crosses, and building stays quick."""
 CHUNK = 700
 """Operations per internal function of a longer one, about."""
+NEAR = 4_000
+"""Up to so many operations of code stay in a processor's cache for instructions, more or less."""
+PART = 1_500
+"""Operations per part of a longer function whose parts each run on several blocks of samples in turn."""
 MANY = 16
 """Rows from which on an output may have its equal ones written once."""
 
@@ -58,6 +62,7 @@ def lower(
     *,
     c_order: bool = False,
     once: bool = False,
+    near: bool = False,
     chunk: int | None = None,
 ) -> Lowered:
     """IR of an SX function as `void @symbol(ptr %in0, …, ptr %out0, …, ptr %w)` on `[row][lane]` doubles.
@@ -67,12 +72,15 @@ def lower(
     lanes` bytes and no two overlap. Bits depend neither on `lanes` nor on `chunk`.
 
     With `once`, an output with many zeros or equal rows has each different value written once, where it first
-    stands, and its other rows not at all: the caller finds them by `same`.
+    stands, and its other rows not at all: the caller finds them by `same`. With `near`, a function too long for
+    the cache for instructions comes in parts for it, `@symbol.0`, `@symbol.1` …, to be called one after the other
+    with the same arguments; `@symbol` calls them all.
     """
     tape = arrange(read(fn, c_order))
     same = tuple(first_rows(rows) for rows in tape.outputs) if once else ()
     if chunk is None:
-        chunk = WHOLE if len(tape.nodes) <= WHOLE else CHUNK
+        length = len(tape.nodes)
+        chunk = WHOLE if length <= (NEAR if near else WHOLE) else PART if near and length <= WHOLE else CHUNK
     writer = Writer(symbol, lanes, [fn.name_in(k) for k in range(fn.n_in())], tape, cuts(tape, chunk), same)
     text = writer.function()
     return Lowered(

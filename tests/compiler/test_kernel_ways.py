@@ -163,3 +163,32 @@ def test_bound_blocks_are_evaluated_as_they_are():
             call(x=place[:2], out=place[1:3])
         with pytest.raises(RunError, match=r"does not lie as blocks"):
             call(x=place.ravel()[1 : 1 + place[0].size].reshape(1, 3, -1))
+
+
+def long_function() -> ca.Function:
+    """Too many operations for one piece of code: its parts run on groups of blocks, values crossing in scratch."""
+    x, y = ca.SX.sym("x", 6), ca.SX.sym("y", 3)
+    first, z = ca.cos(x), ca.sin(ca.vertcat(x, y))
+    for k in range(160):
+        z = z + 0.01 * ca.vertcat(z[1:], z[0]) * z[k % 9] + first[k % 6]
+        z = z / (2 + z[0] * z[0])
+    return ca.Function("long", [x, y], [z @ z.T, first], ["x", "y"], ["m", "v"])
+
+
+def test_parts_of_a_long_function_run_on_groups_of_blocks_with_the_same_bits():
+    fn = long_function()
+    kernel, one = compile_function(fn, lanes=8, cache=False), compile_function(fn, lanes=1, cache=False)
+    driver = kernel.variant(8).driver
+    assert driver.parts > 2 and driver.group == 4 and one.variant(1).driver.parts == 1
+    rng = np.random.default_rng(0)
+    for samples in (2, 31, 32, 33, 100):
+        x, y = rng.normal(size=(samples, 6)), rng.normal(size=(samples, 3))
+        for given in ({"x": x, "y": y}, {"x": x, "y": y[0]}, {"x": x[1], "y": y}):
+            expected = one(**given)
+            blocks = kernel.unpack(kernel.blocks(**kernel.pack(**given)), samples)
+            for threads in (1, 2):
+                found = kernel(**given, threads=threads)
+                for name in ("m", "v"):
+                    assert found[name].tobytes() == expected[name].tobytes() == blocks[name].tobytes()
+    reference = np.asarray(fn(x[1], y[0])[0])
+    assert np.abs(kernel(x=x[1], y=y[0]).m - reference).max() <= 1e-13 * np.abs(reference).max()  # fused products
