@@ -42,9 +42,14 @@ img { display: block; width: 100%; height: auto; }
 ul { padding-left: 1.2rem; }
 code { background: #f2f4f6; padding: .05em .3em; border-radius: .2rem; font-size: .86em; }
 details { margin: .5rem 0; } summary { cursor: pointer; } td code { white-space: nowrap; }
-small { color: #57606a; }
+small { color: #57606a; font-weight: 400; }
+table.dense { font-size: .8rem; } .dense th, .dense td { padding: .25rem .55rem .25rem 0; white-space: nowrap; }
+.dense tbody th { min-width: 0; }
+dl { margin: 1rem 0; max-width: 52rem; } dt { font-weight: 600; float: left; clear: left; width: 13rem; }
+dd { margin: 0 0 .45rem 13rem; overflow-wrap: anywhere; }
 .care { background: #fdf5e0; border-color: #e69f00; }
-@media (max-width: 40rem) { body { padding: 1rem .9rem 3rem; } h1 { font-size: 1.35rem; }
+@media (max-width: 40rem) { dt { float: none; width: auto; } dd { margin-left: 0; }
+  body { padding: 1rem .9rem 3rem; } h1 { font-size: 1.35rem; }
   figure { overflow-x: auto; } img { min-width: 34rem; } }
 @media print { body { max-width: none; padding: 0; font-size: 10.5pt; } h2 { break-after: avoid; }
   figure, tr, .verdict { break-inside: avoid; } pre { white-space: pre-wrap; }
@@ -74,25 +79,42 @@ def paragraph(text: str, kind: str = "") -> str:
     return f'<p class="{kind}">{escape(text)}</p>\n' if kind else f"<p>{escape(text)}</p>\n"
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int], code: Sequence[int] = ()) -> str:
+def table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    numbers: Sequence[int],
+    code: Sequence[int] = (),
+    kind: str = "",
+) -> str:
     """A table whose first column names the rows; columns `numbers` are set to the right, `code` as to be typed.
 
-    What stands in a second line of a cell is set small.
+    What stands in a second line of a cell is set small; `kind` "dense" makes room for many columns.
     """
 
     def cell(tag: str, k: int, text: str) -> str:
-        kind = ' class="number"' if k in numbers else ""
+        side = ' class="number"' if k in numbers else ""
         above, _, below = text.partition("\n")
         inside = f"<code>{escape(above)}</code>" if k in code and tag == "td" and above else escape(above)
         inside += f"<br><small>{escape(below)}</small>" if below else ""
-        return f"<{tag}{kind}>{inside}</{tag}>"
+        return f"<{tag}{side}>{inside}</{tag}>"
 
     top = "".join(cell("th", k, text) for k, text in enumerate(head))
     body = "\n".join(
         "<tr>" + "".join(cell("td" if k else "th", k, text) for k, text in enumerate(row)) + "</tr>" for row in rows
     )
     head_row = f"<thead><tr>{top}</tr></thead>" if head else ""
-    return f'<div class="scroll"><table>{head_row}<tbody>\n{body}\n</tbody></table></div>\n'
+    look = f' class="{kind}"' if kind else ""
+    return f'<div class="scroll"><table{look}>{head_row}<tbody>\n{body}\n</tbody></table></div>\n'
+
+
+def answers(rows: Sequence[tuple[str, str]]) -> str:
+    """Questions, each with its answer beside it."""
+    inside = "\n".join(f"<dt>{escape(asked)}</dt><dd>{escape(told)}</dd>" for asked, told in rows)
+    return f"<dl>\n{inside}\n</dl>\n"
+
+
+def heading(text: str) -> str:
+    return f"<h1>{escape(text)}</h1>"
 
 
 def bullets(lines: Sequence[str]) -> str:

@@ -64,9 +64,8 @@ def _cells(
     bar.ax.tick_params(labelsize=7.5)
     for i, j in np.ndindex(*values.shape):
         if max(values.shape) <= WRITTEN and text[i][j]:
-            shade = mesh.norm(values[i, j])
-            colour = "white" if shade < 0.55 else "#111111"
-            at = ((x[i] + x[i + 1]) / 2, (y[j] + y[j + 1]) / 2)
+            colour = "white" if float(mesh.norm(values[i, j])) < 0.55 else "#111111"  # type: ignore[arg-type]
+            at = (float(x[i] + x[i + 1]) / 2, float(y[j] + y[j + 1]) / 2)
             below = f"\n({one.count[i, j]})" if what.startswith("success") and max(values.shape) <= 8 else ""
             ax.text(*at, text[i][j] + below, ha="center", va="center", fontsize=6.3, color=colour, linespacing=0.95)
     for k, (axis, edges) in enumerate(((ax.xaxis, x), (ax.yaxis, y))):

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from linkwork.display import style, sweep_pictures, sweep_tables
-from linkwork.display.html import document, paragraph, picture, section
+from linkwork.display.html import answers, document, heading, paragraph, picture, section
 from linkwork.display.maps import maps
 from linkwork.display.sweep_words import counted, inputs, label, notes, percent, share, summary, verdict
 from linkwork.export import replacing
@@ -29,11 +29,11 @@ def _html(found: Findings) -> str:
     about = found.about
     lead = f"{counted(about.samples)} of {about.model} · {about.design} design, seed {about.seed}"
     kind, said = verdict(found)
-    heading = f"{about.name}: what the sweep tells"
+    top = f"{about.name}: what the sweep tells"
     parts = [
-        f"<h1>{_plain(heading)}</h1>",
+        heading(top),
         paragraph(lead, "lead"),
-        paragraph(" ".join(summary(found)), "summary"),
+        answers(summary(found)),
         paragraph(said, f"verdict {kind}"),
         section("How the samples ended", _ended(found)),
         section("Will it succeed?", _success(found)),
@@ -45,19 +45,13 @@ def _html(found: Findings) -> str:
         section("Why believe it?", sweep_tables.checks(found)),
         section("What was run", _run(found)),
     ]
-    return document(heading, parts)
-
-
-def _plain(text: str) -> str:
-    from html import escape
-
-    return escape(text)
+    return document(top, parts)
 
 
 def _drawn(draw: Callable[[], Figure], about: str) -> str:
     from matplotlib import rc_context
 
-    with rc_context(style.LOOK):
+    with rc_context({**style.LOOK, "axes.formatter.use_mathtext": False}):  # parsing it takes most of the time
         return picture(draw(), about)
 
 
@@ -72,14 +66,18 @@ def _ended(found: Findings) -> str:
 def _success(found: Findings) -> str:
     success = found.success
     if success is None:
-        return paragraph("The plan does not say. Write success: followed by what is asked of a sample, and run it again.")
-    text = paragraph(f"Success is {success.criterion}. Share of successes: {share(success.share)}, {counted(found.used)}.")
+        return paragraph(
+            "The plan does not say. Write success: followed by what is asked of a sample, and run it again."
+        )
+    text = paragraph(
+        f"Success is {success.criterion}. Share of successes: {share(success.share)}, {counted(found.used)}."
+    )
     if success.against:
         about = "Success in bins of each input"
         text += _drawn(lambda: sweep_pictures.against(success.against, success.share.value), about)
         text += paragraph(
-            "Each point is a bin of equal count (or one value): the share of successes with its interval, and the width "
-            "of the bin. Dashed: all samples.",
+            "Each point is a bin of equal count (or one value): the share of successes with its interval, and the "
+            "width of the bin. Dashed: all samples.",
             "quiet",
         )
     return text
@@ -130,8 +128,9 @@ def _matters(found: Findings) -> str:
     text += paragraph(
         "Sobol indices: the share of the variance that an input makes alone, and together with all others."
         if sobol
-        else "Rank correlation (Spearman) tells the direction of an effect that rises or falls; the share of the variance "
-        "that an input explains alone (first-order Sobol index, from bins) also sees one that rises on both sides.",
+        else "Rank correlation (Spearman) tells the direction of an effect that rises or falls; the share of the "
+        "variance that an input explains alone (first-order Sobol index, from bins) also sees one that rises on both "
+        "sides.",
         "quiet",
     )
     for one in chosen:
@@ -164,4 +163,4 @@ def _motion(found: Findings) -> str:
 
 
 def _run(found: Findings) -> str:
-    return sweep_tables.origin(found) + sweep_tables.drawn(found)
+    return sweep_tables.origin(found) + sweep_tables.inputs(found)

@@ -121,6 +121,8 @@ def _upper(x: np.ndarray, y: np.ndarray, bins: int) -> tuple[list[float], list[f
 # --- what matters ---
 def effects(chosen: Sequence[Sensitivity]) -> Figure:
     """Effects of the inputs with intervals: dark the first measure, light the second; grey: not above chance."""
+    from matplotlib.patches import Patch
+
     most = max(min(len(s.effects), 12) for s in chosen)
     figure, axes = panels(len(chosen), 2, height=1.2 + 0.36 * most)
     for ax, one in zip(axes, chosen, strict=True):
@@ -132,17 +134,15 @@ def effects(chosen: Sequence[Sensitivity]) -> Figure:
             value = np.array([p.value for p in parts])
             error = np.abs([[p.low for p in parts] - value, [p.high for p in parts] - value])
             colours = [colour if matters(e, one.how) else "#bbbbbb" for e in rows]
-            ax.barh(place + at, value, height=0.32, color=colours, alpha=0.8, label=names[k])
+            ax.barh(place + at, value, height=0.32, color=colours, alpha=0.8)
             ax.errorbar(value, place + at, xerr=error, fmt="none", ecolor="#333333", lw=0.9, capsize=2)
         ax.axvline(0, color="#555555", lw=0.8)
         ax.set_yticks(place, [style.words(e.name, 28) for e in rows])
         ax.grid(axis="y", visible=False)
         ax.set_xlim(min(-0.05, *(e.first.low for e in rows)) * 1.1, 1.05)
         title(ax, one.of)
-        handles, words = ax.get_legend_handles_labels()
-        for handle, colour in zip(handles, (BLUE, GREEN), strict=True):
-            handle.patches[0].set_color(colour) if not any(matters(e, one.how) for e in rows[:1]) else None
-        ax.legend(handles, words, loc="lower right", fontsize=7.5, frameon=False)
+        handles = [Patch(color=colour, label=name) for name, colour in zip(names, (BLUE, GREEN), strict=True)]
+        ax.legend(handles=handles, loc="lower right", fontsize=7.5, frameon=False)
     return figure
 
 
@@ -162,8 +162,18 @@ def everything(found: Findings) -> Figure:
     for i, j in np.ndindex(*values.shape):
         if np.isfinite(values[i, j]):
             dark = abs(values[i, j]) > 0.6
-            ax.text(j, i, f"{values[i, j]:.2f}", ha="center", va="center", fontsize=7, color="w" if dark else "#222222")
-    ax.set_xticks(range(len(names)), [style.words(n, 20) for n in names], rotation=35, ha="right", rotation_mode="anchor")
+            ax.text(
+                j,
+                i,
+                f"{values[i, j]:.2f}".replace("-", "−"),
+                ha="center",
+                va="center",
+                fontsize=7,
+                color="w" if dark else "#222222",
+            )
+    ax.set_xticks(
+        range(len(names)), [style.words(n, 20) for n in names], rotation=35, ha="right", rotation_mode="anchor"
+    )
     ax.set_yticks(range(len(rows)), [style.words(s.of, 30) for s in rows])
     ax.grid(visible=False)
     return figure

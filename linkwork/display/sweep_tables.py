@@ -9,12 +9,10 @@ from typing import Any
 from linkwork.display.html import bullets, folded, paragraph, table
 from linkwork.display.sweep_words import (
     command,
-    label,
+    drawn,
     matters,
     number,
-    percent,
     quantity,
-    scale,
     share,
     span,
     unit,
@@ -51,18 +49,19 @@ def _heads(shares: Sequence[float]) -> list[str]:
 
 def sensitivity(found: Findings, one: Sensitivity) -> str:
     """Effects of all inputs on one number; those that do not stand out of chance say so."""
-    heads = ("alone (first order)", "with others (total)") if one.how == "sobol" else ("rank correlation", "explains alone")
+    heads = (
+        ("alone (first order)", "with others (total)") if one.how == "sobol" else ("rank correlation", "explains alone")
+    )
 
     def row(e: Effect) -> tuple[str, ...]:
-        limits = [f"{number(x.low, '', 2)} … {number(x.high, '', 2)}" for x in (e.first, e.second)]
-        values = [number(x.value, "", 2) for x in (e.first, e.second)]
-        if one.how == "ranks":
-            values[1] = percent(max(e.second.value, 0.0)) if math.isfinite(e.second.value) else "–"
-            limits[1] = f"{100 * e.second.low:.2g} … {100 * e.second.high:.2g} %"
-        return (e.name, values[0], limits[0], values[1], limits[1], "" if matters(e, one.how) else "not above chance")
+        told = [f"{_hundredths(x.value)}\n{_hundredths(x.low)} … {_hundredths(x.high)}" for x in (e.first, e.second)]
+        return (e.name, *told, "" if matters(e, one.how) else "not above chance")
 
-    head = ("input", heads[0], "interval", heads[1], "interval", "")
-    return table(head, [row(e) for e in one.effects], (1, 2, 3, 4))
+    return table(("input", *heads, ""), [row(e) for e in one.effects], (1, 2))
+
+
+def _hundredths(x: float) -> str:
+    return f"{x:.3f}".replace("-", "−") if math.isfinite(x) else "–"
 
 
 # --- single samples ---
@@ -70,16 +69,22 @@ def samples(found: Findings, rows: Sequence[Sample], what: str = "", of: str = "
     """Samples with their inputs and the command that runs each again; `what` they are listed for."""
     if not rows:
         return ""
-    own = (label(what, of),) if what else ()
-    head = ("sample", *own, "ended", *(label(name, u) for name, u, _ in found.about.inputs), "run it again")
+    own, inputs = ((what, of),) if what else (), [(x.name, x.unit) for x in found.about.inputs]
+    head = (
+        "sample",
+        *(f"{n}\n{unit(u)}" for n, u in own),
+        "ended",
+        *(f"{n}\n{unit(u)}" for n, u in inputs),
+        "run it again",
+    )
     lines = []
     for row in rows:
         value = (number(row.value, of),) if what else ()
-        given = [number(x, u) for (_, u, _), x in zip(found.about.inputs, row.inputs, strict=True)]
+        given = [number(x, u, 3) for (_, u), x in zip(inputs, row.inputs, strict=True)]
         lines.append((str(row.sample), *value, row.status, *given, command(found, row.sample)))
     first = 2 + len(own)
-    numeric = [*range(1, 1 + len(own)), *range(first, first + len(found.about.inputs))]
-    return table(head, lines, numeric, code=(len(head) - 1,))
+    numeric = [*range(1, 1 + len(own)), *range(first, first + len(inputs))]
+    return table(head, lines, numeric, code=(len(head) - 1,), kind="dense")
 
 
 def corner(found: Findings, one: Corner, *, fold: bool = True) -> str:
@@ -110,26 +115,30 @@ def failures(found: Findings) -> str:
 # --- trust and origin ---
 def checks(found: Findings) -> str:
     def row(c: Check) -> tuple[str, ...]:
-        told = "" if c.limit is None else f"at most {c.limit:g}: " + ("kept" if c.fine else "NOT KEPT")
-        name, values = c.name.replace("_", " "), [number(x, "", 3) for x in (c.median, c.most, c.largest)]
-        return (name, *values, f"{c.worst}", told, c.meaning, command(found, c.worst))
+        told = "" if c.limit is None else f"{c.limit:g} at most: " + ("kept" if c.fine else "NOT KEPT")
+        values = [number(x, "", 3) for x in (c.median, c.most, c.largest)]
+        return (f"{c.name.replace('_', ' ')}\n{c.meaning}", *values, f"{c.worst}", told, command(found, c.worst))
 
-    head = ("number", "median", "99 %", "greatest", "in sample", "this report asks", "what it means", "run it again")
-    refused = "; samples that it is not told of are left out" if any(c.count < found.about.samples for c in found.checks) else ""
-    text = table(head, [row(c) for c in found.checks], (1, 2, 3, 4), code=(7,)) if found.checks else ""
+    head = ("number", "median", "99 %", "greatest", "in sample", "this report asks", "run it again")
+    refused = (
+        "; samples that have no such number are left out"
+        if any(c.count < found.about.samples - found.failed for c in found.checks)
+        else ""
+    )
+    text = table(head, [row(c) for c in found.checks], (1, 2, 3, 4), code=(6,)) if found.checks else ""
     return text + bullets(
         [
             f"Over the samples that did not fail{refused}.",
             "These numbers tell how well the equations were solved, not how well the model describes the real thing.",
-            "A sample run again gives the numbers of this sweep bit for bit; so does the whole sweep on another machine "
-            "with the same versions: compare the SHA-256 of all results below.",
+            "A sample run again gives the numbers of this sweep bit for bit; so does the whole sweep on another "
+            "machine with the same versions: compare the SHA-256 of all results below.",
         ]
     )
 
 
-def drawn(found: Findings) -> str:
-    rows = [(name, u or "–", how) for name, u, how in found.about.inputs]
-    return table(("input", "unit", "how it varies, in this unit"), rows, ())
+def inputs(found: Findings) -> str:
+    rows = [(one.name, unit(one.unit) or "–", drawn(one)) for one in found.about.inputs]
+    return table(("input", "unit", "how it varies"), rows, ())
 
 
 def origin(found: Findings) -> str:
@@ -137,12 +146,11 @@ def origin(found: Findings) -> str:
 
     def said(value: Any) -> str:
         if isinstance(value, Mapping):
-            return ", ".join(f"{k} {said(v)}" for k, v in value.items())
-        return str(value)
+            return ", ".join(
+                f"{k} ({said(v)})" if isinstance(v, Mapping) else f"{k} {said(v)}" for k, v in value.items()
+            )
+        return ", ".join(map(said, value)) if isinstance(value, (list, tuple)) else str(value)
 
     rows = [(key, said(value)) for key, value in about.origin.items() if value]
     rows.insert(1, ("design", f"{about.design}, seed {about.seed}, {about.samples:,} of {about.wanted:,} samples"))
     return table((), rows, ())
-
-
-__all__ = ["checks", "corner", "drawn", "failures", "numbers", "origin", "samples", "scale", "sensitivity", "statuses"]

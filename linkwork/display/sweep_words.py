@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from linkwork.display import style
-from linkwork.sweeping.findings import Check, Effect, Estimated, Findings, Sample
+from linkwork.sweeping.findings import Check, Drawn, Effect, Estimated, Findings, Sample
 
 DEGREES = {"rad": "°", "rad/s": "°/s", "rad/s^2": "°/s²"}
 RARE = 0.01  # a share of failed samples from which a sweep is not to be believed
@@ -32,16 +34,20 @@ def number(value: float, of: str = "", digits: int = 4) -> str:
     if not math.isfinite(value):
         return "–"
     x = value * scale(of) + 0.0
-    large = 1e4 <= abs(x) < 1e6
-    return (f"{x:,.0f}" if large else f"{x:.{digits}g}").replace("e-0", "e-").replace("e+0", "e").replace("-", "−")
+    whole = 10**digits <= abs(x) < 1e7
+    return (f"{x:,.0f}" if whole else f"{x:.{digits}g}").replace("e-0", "e-").replace("e+0", "e").replace("-", "−")
 
 
 def quantity(value: float, of: str) -> str:
     return f"{number(value, of)} {unit(of)}".rstrip()
 
 
-def percent(value: float) -> str:
-    return "–" if not math.isfinite(value) else f"{100 * value:.3g} %"
+def percent(value: float, sign: str = " %") -> str:
+    """A share in percent, to a tenth; a small one to two digits."""
+    if not math.isfinite(value):
+        return "–"
+    x = 100 * value
+    return (f"{x:.1f}".removesuffix(".0") if x == 0 or abs(x) >= 1 else f"{x:.2g}") + sign
 
 
 def span(x: Estimated, of: str = "") -> str:
@@ -51,7 +57,7 @@ def span(x: Estimated, of: str = "") -> str:
 
 
 def share(x: Estimated) -> str:
-    return f"{percent(x.value)} ({100 * x.low:.3g} … {100 * x.high:.3g} %)"
+    return f"{percent(x.value)} ({percent(x.low, '')} … {percent(x.high)})"
 
 
 def counted(n: int, word: str = "sample") -> str:
@@ -65,77 +71,102 @@ def command(found: Findings, sample: int) -> str:
 def inputs(found: Findings, sample: Sample) -> str:
     """ "closing 0.31 m/s, offset 0.28 m"."""
     told = zip(found.about.inputs, sample.inputs, strict=True)
-    return ", ".join(f"{name} {quantity(x, of)}" for (name, of, _), x in told)
+    return ", ".join(f"{one.name} {number(x, one.unit, 3)} {unit(one.unit)}".rstrip() for one, x in told)
+
+
+def drawn(one: Drawn) -> str:
+    """How an input varies, in the unit it is shown in: "normal [30, 5], 15 … 45"."""
+    return _distribution(one.how, one.unit)
+
+
+def _distribution(how: Mapping[str, Any], of: str) -> str:
+    (kind, x), *limits = how.items()
+    if kind == "discrete":
+        weights = f", weights {_row(x['weights'], '')}" if x["weights"] else ""
+        return f"values {_row(x['values'], of)}{weights}"
+    if kind == "beta":
+        a, b, *x = x
+        kind = "arcsine" if a == b == 0.5 else f"beta of {a:g} and {b:g},"
+    low, high = limits[0][1] if limits else (-math.inf, math.inf)
+    within = [f"from {number(low, of)}"] * math.isfinite(low) + [f"to {number(high, of)}"] * math.isfinite(high)
+    told = f"{kind} {_row([x] if isinstance(x, (int, float)) else x, of)}".strip()
+    return ", cut ".join([told, *([" ".join(within)] if within else [])])
+
+
+def _row(values: Sequence[float], of: str) -> str:
+    shown = [number(x, of) for x in values[:12]]
+    return ", ".join(shown) + (f", … {len(values)} in all" if len(values) > 12 else "")
 
 
 # --- in short ---
-def summary(found: Findings) -> list[str]:
-    """The first paragraph: how many, will it do, how hard, which start is worst, what matters."""
+def summary(found: Findings) -> list[tuple[str, str]]:
+    """What a reader asks first, and the answers: how many, will it do, how hard, which start is worst, what matters."""
     about = found.about
     of = "" if about.samples == about.wanted else f" of {about.wanted:,}"
-    said = [f"{about.samples:,}{of} samples of {about.model} were run" + _ended(found)]
+    said = [("What was done?", f"{counted(about.samples)}{of} of {about.model}{_ended(found)}")]
     if not found.used:
-        return [*said, "No sample came to an end from which anything could be told."]
-    for tell in (_succeeds, _hits, _matters):
-        said += tell(found)
-    return said
+        return [*said, ("Will it succeed?", "No sample came to an end from which anything could be told.")]
+    return said + [row for tell in (_succeeds, _hits, _matters) for row in tell(found)] + [_believed(found)]
+
+
+def _believed(found: Findings) -> tuple[str, str]:
+    return "Is it to be believed?", verdict(found)[1]
 
 
 def _ended(found: Findings) -> str:
     ways = [f"{row.text} {percent(row.share.value)}" for row in found.statuses if row.good]
-    if found.failed:
-        return f"; {found.failed:,} of them failed."
-    return "; none failed." + (f" They ended so: {', '.join(ways)}." if 1 < len(ways) <= 6 else "")
+    failed = f"{found.failed:,} failed" if found.failed else "none failed"
+    return f"; {failed}." + (f" They ended so: {', '.join(ways)}." if 1 < len(ways) <= 6 else "")
 
 
-def _succeeds(found: Findings) -> list[str]:
+def _succeeds(found: Findings) -> list[tuple[str, str]]:
     if found.success is None:
-        return ["The plan does not say what success is."]
+        return [("Will it succeed?", "The plan does not say what success is.")]
     p, (low, high) = found.success.share, found.success.bounds
-    confidence = f"{100 * found.about.confidence:g} %"
-    said = [
-        f"Success ({found.success.criterion}) came in {percent(p.value)} of them, "
-        f"between {100 * p.low:.3g} and {100 * p.high:.3g} % with {confidence} confidence."
-    ]
+    said = (
+        f"In {percent(p.value)} of the samples ({found.success.criterion}); "
+        f"between {percent(p.low, '')} and {percent(p.high)} with {100 * found.about.confidence:g} % confidence."
+    )
     if found.failed:
-        said.append(f"Whatever the failed ones would have done, the share is between {percent(low)} and {percent(high)}.")
-    return said
+        said += f" Whatever the failed samples would have done, in {percent(low, '')} to {percent(high)} of those run."
+    return [("Will it succeed?", said)]
 
 
-def _hits(found: Findings) -> list[str]:
+def _hits(found: Findings) -> list[tuple[str, str]]:
     load = found.load
     if load is None or not load.corner.greatest:
         return []
     worst = load.corner.greatest[0]
     most = next((x.quantiles.get(0.99) for x in found.numbers if x.name == load.name), None)
-    said = [f"The hardest load, {load.name}, is {quantity(worst.value, load.unit)} in sample {worst.sample} ({worst.status})"]
+    said = f"{load.name} reaches {quantity(worst.value, load.unit)}"
     if most is not None and most.samples >= FEW:
-        limits = f", {span(most, load.unit)} with confidence" if math.isfinite(most.high) else ""
-        said[0] += f"; 99 % of the samples stay below {quantity(most.value, load.unit)}{limits}"
-    said[0] += "."
-    return [*said, f"That worst start is {inputs(found, worst)}."]
+        limits = f" ({span(most, load.unit)})" if math.isfinite(most.high) else ""
+        said += f"; it stays below {quantity(most.value, load.unit)}{limits} in 99 % of the samples"
+    start = (
+        f"Sample {worst.sample} ({worst.status}): {inputs(found, worst)}. Run it again: {command(found, worst.sample)}"
+    )
+    return [("How hard does it get?", f"{said}."), ("Which start is worst?", start)]
 
 
-def _matters(found: Findings) -> list[str]:
+def _matters(found: Findings) -> list[tuple[str, str]]:
     """The strongest inputs, for success and for the load."""
     said = []
-    load = found.load.name if found.load else ""
-    for of, what in (("success", "success"), (load, load)):
+    for of in dict.fromkeys(("success", found.load.name if found.load else "")):
         felt = next((x for x in found.sensitivity if x.of == of), None)
         strong = [e.name for e in felt.effects if matters(e, felt.how)][:3] if felt else []
         if strong:
-            said.append(f"{what} depends most on {_listed(strong)}")
+            said.append(f"{of} depends most on {_listed(strong)}")
     if not said:
-        return ["No single input shows a clear effect."] if found.sensitivity else []
+        return [("What matters?", "No single input shows a clear effect.")] if found.sensitivity else []
     text = "; ".join(said)
-    return [f"{text[0].upper()}{text[1:]}."]
+    return [("What matters?", f"{text[0].upper()}{text[1:]}.")]
 
 
 def matters(effect: Effect, how: str) -> bool:
     """Does the effect of an input stand out of chance?"""
     if how == "sobol":
         return effect.second.low > 0.01
-    return effect.first.low * effect.first.high > 0 or effect.second.low > 0.01
+    return effect.first.low * effect.first.high > 0 or effect.second.low > 0
 
 
 def _listed(names: list[str]) -> str:
@@ -188,8 +219,9 @@ def notes(found: Findings) -> list[str]:
     """How the estimates are to be read, by the design of the samples."""
     design, level = found.about.design, f"{100 * found.about.confidence:g} %"
     said = [
-        f"Intervals have {level} confidence: Wilson's for shares; for quantiles, percentiles of 2,000 bootstrap resamples "
-        "from a stream with the plan's seed ('?' where so few samples have no such limit). Failed samples are left out."
+        f"Intervals have {level} confidence: Wilson's for shares; for quantiles, percentiles of 2,000 bootstrap "
+        "resamples from a stream with the plan's seed ('?' where so few samples have no such limit). Failed samples are "
+        "left out."
     ]
     said += {
         "sobol": ["Intervals are those of independent samples: for a Sobol sequence they are on the safe side."],
@@ -197,8 +229,8 @@ def notes(found: Findings) -> list[str]:
         "grid": ["The samples are the points of a grid: shares and quantiles are of its points, not probabilities."],
         "table": ["The samples are the rows of a table: intervals hold if they were drawn independently."],
         "saltelli": [
-            f"Of each block of the Saltelli design only the two independent samples count in shares, quantiles and maps "
-            f"({found.used:,}); worst samples and trust are of all {found.about.samples:,}."
+            f"Of each block of the Saltelli design only the two independent samples count in shares, quantiles and "
+            f"maps ({found.used:,}); worst samples and trust are of all {found.about.samples:,}."
         ],
     }.get(design, [])
     if found.about.why and found.about.why != "all samples":

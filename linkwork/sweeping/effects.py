@@ -116,8 +116,9 @@ def table_over(x: Column, y: Column, held: np.ndarray | None, load: np.ndarray |
     cells = celled(x.values[there], y.values[there], held[there] if held is not None else there[there], most)
     rate = low = high = None
     if held is not None:
-        found = [[wilson(int(h), int(n)) for h, n in zip(*row, strict=True)] for row in zip(cells.held, cells.count)]
-        rate, low, high = (np.array([[getattr(p, k) for p in row] for row in found]) for k in ("value", "low", "high"))
+        pairs = zip(cells.held.flat, cells.count.flat, strict=True)
+        found = np.array([wilson(int(h), int(n))[:3] for h, n in pairs]).reshape(*cells.count.shape, 3)
+        rate, low, high = np.moveaxis(found, 2, 0)
     hard = cells.quantile(load[there], share, IN_A_CELL) if load is not None else None
     edges, levels = (cells.x.edges, cells.y.edges), (cells.x.levels, cells.y.levels)
     return Map(x.name, y.name, (x.unit, y.unit), edges, levels, cells.count, rate, low, high, hard)

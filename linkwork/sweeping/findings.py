@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -160,6 +160,14 @@ class Envelope:
     bands: np.ndarray
 
 
+class Drawn(NamedTuple):
+    """An input and how it varies: what its distribution tells of itself."""
+
+    name: str
+    unit: str
+    how: Mapping[str, Any]
+
+
 @dataclass(frozen=True)
 class About:
     """What was run, and how much of it is there. `replay`: the command that runs sample {} again."""
@@ -172,7 +180,7 @@ class About:
     wanted: int
     why: str
     replay: str
-    inputs: tuple[tuple[str, str, str], ...]
+    inputs: tuple[Drawn, ...]
     together: tuple[tuple[str, ...], ...]
     origin: Mapping[str, Any]
     confidence: float

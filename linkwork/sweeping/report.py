@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,11 +12,11 @@ import numpy as np
 
 from linkwork.errors import RunError, nearest
 from linkwork.simulation.estimate import wilson
-from linkwork.simulation.plan import Plan
+from linkwork.simulation.plan import Input
 from linkwork.simulation.store import Folder
 from linkwork.sweeping import effects, evidence, worst
 from linkwork.sweeping.evidence import Samples
-from linkwork.sweeping.findings import About, Findings, Load, Map, Sensitivity, Success
+from linkwork.sweeping.findings import About, Drawn, Findings, Load, Map, Sensitivity, Success
 from linkwork.sweeping.result import SweepResult, read_sweep
 
 FORCES = ("N", "N*m", "N m", "Pa", "N*s")
@@ -103,13 +103,14 @@ def _about(samples: Samples, confidence: float) -> About:
         "model": found.manifest["model"],
         "SHA-256 of the model": found.manifest["model_sha256"],
         "settings": {k: x for k, x in plan.run.items() if not isinstance(x, (dict, list)) and x is not None},
+        "options": plan.run.get("options"),
         "success": plan.success or None,
         "versions": {**found.manifest.get("versions", {}), **found.manifest.get("also", {})},
         "SHA-256 of all results": _checked(found, finished),
     }
     return About(
         plan.name, str(found.manifest["model"]), plan.design, plan.seed, len(found), plan.samples,
-        finished.get("why", ""), _replay(found), tuple((x.name, x.unit, _drawn(plan, k)) for k, x in enumerate(plan.inputs)),
+        finished.get("why", ""), _replay(found), tuple(Drawn(x.name, x.unit, _told(x)) for x in plan.inputs),
         tuple(group.names for group in plan.correlated), origin, confidence,
     )  # fmt: skip
 
@@ -123,27 +124,14 @@ def _checked(found: SweepResult, finished: dict[str, Any]) -> str:
     return digest
 
 
+def _told(x: Input) -> Mapping[str, Any]:
+    return x.distribution.told() if x.distribution is not None else {"table": []}
+
+
 def _replay(found: SweepResult) -> str:
     if isinstance(found.store, Folder):
         return f"linkwork sweep {shlex.quote(str(found.store))} --replay {{}}"
     return "found.replay({})"
-
-
-def _drawn(plan: Plan, k: int) -> str:
-    """How an input varies, in the words of a plan."""
-    distribution = plan.inputs[k].distribution
-    if distribution is None:
-        return "table"
-    return _words(distribution.told())
-
-
-def _words(told: Any) -> str:
-    if isinstance(told, dict):
-        return ", ".join(f"{key} {_words(x)}" for key, x in told.items() if x is not None)
-    if isinstance(told, (list, tuple)):
-        shown = [_words(x) for x in told[:8]]
-        return "[" + ", ".join(shown) + (", …" if len(told) > 8 else "") + "]"
-    return f"{told:.6g}" if isinstance(told, float) else str(told)
 
 
 def _load(samples: Samples, name: str | None, share: float) -> Load | None:
