@@ -83,12 +83,13 @@ def verify(
     ways       name → formulation, instead of all (`WAYS`)
     peers      "pinocchio", "mujoco": other packages as further columns, where they are installed
     tolerance  largest relative difference that counts as agreement (default: 1e-10 and, but for the mass matrix,
-               1,000 roundings times its condition in the state, its diagonal scaled to 1; at most 1e-6)
+               100 roundings times its condition in the state, its diagonal scaled to 1; at most 1e-6)
     """
     _check(samples, seed, tolerance, sample)
     ways, others = WAYS if ways is None else ways, _known(peers)
     numbers = list(range(samples)) if sample is None else [sample]
-    states = [States(model, seed)[i] for i in numbers]
+    drawn = States(model, seed)
+    states = [drawn[i] for i in numbers]
     found: dict[str, Answers] = {}
     refused: dict[str, str] = {}
     told: dict[str, dict[str, np.ndarray]] = {}
@@ -169,7 +170,7 @@ def _traced(model: Model, way: Formulation, names: tuple[str, ...]) -> ca.Functi
 def _by_machine(f: ca.Function, states: list[State]) -> list[np.ndarray]:
     only = ca.Function("v_dot", f.sx_in(), [f.call(f.sx_in())[0]], f.name_in(), ["v_dot"], {"cse": True})
     given = {k: np.stack([s[k] for s in states]) for k in states[0]}
-    given["t"] = given["t"][:, 0]
+    given = {k: x[:, 0] if x.shape[1:] == (1,) else x for k, x in given.items()}  # one number has no shape
     found: np.ndarray = compile_function(only)(**given)  # type: ignore[arg-type]
     return [x.reshape(-1, 1) for x in found]
 

@@ -53,7 +53,6 @@ def facts(found: Agreement) -> dict[str, Any]:
             name: {
                 "ways": each.names,
                 "differences": each.largest,
-                "allowed": each.allowed,
                 "worst": each.worst._asdict(),
             }
             for name, each in found.quantities.items()

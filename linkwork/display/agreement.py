@@ -18,11 +18,11 @@ WORDS = {
     "energy_rate": "energy rate",
 }
 LETTERS = {
-    "v_dot": "v_dot of every joint, for given q, v, tau and external wrenches",
-    "wrenches": "force and moment in every joint, on its body, body origin and axes",
-    "base_wrench": "force and moment of the mechanism on the world, at its origin",
-    "M": "joint-space mass matrix, rotors included",
-    "energy_rate": "rate of kinetic and gravity energy; relative to the joint forces' powers where larger",
+    "v_dot": "The v_dot of every joint, for given q, v, tau and external wrenches",
+    "wrenches": "Force and moment in every joint, on its body, body origin and axes",
+    "base_wrench": "Force and moment of the mechanism on the world, at its origin",
+    "M": "Joint-space mass matrix, rotors included",
+    "energy_rate": "Rate of kinetic and gravity energy; relative to the joint forces' powers where larger",
 }
 ILL = 1e6
 """Condition from which on it is told: solving leaves ten digits or less."""
@@ -39,7 +39,11 @@ def as_text(found: Any) -> str:
     states = f"{found.samples} random states" if found.samples > 1 else "one state"
     lines = [f"{found.model}: largest relative differences on {states}, seed {found.seed}", ""]
     for quantity, each in found.quantities.items():
-        lines += [f"{WORDS[quantity]} (allowed {each.allowed:.1e})", *_grid(each), ""]
+        lines += [
+            f"{WORDS[quantity]} (worst in state {each.worst.sample}, allowed there {each.worst.allowed:.1e})",
+            *_grid(each),
+            "",
+        ]
     lines += [f"{element}: {'; '.join(grouped(words))}" for element, words in found.ledger.items() if _matters(words)]
     lines += [f"left out  {name}: {why}" for name, why in found.refused.items()]
     lines += [f"note      {note}" for note in found.notes]
@@ -108,7 +112,7 @@ def write_page(found: Any, path: str | Path, again: str = "") -> Path:
 
 def _limits(found: Any) -> list[str]:
     return [
-        f"Allowed is a relative difference of 1e-10, and 1,000 roundings times the condition of the mass matrix in the "
+        f"Allowed is a relative difference of 1e-10, and 100 roundings times the condition of the mass matrix in the "
         f"state (its diagonal scaled to 1, here up to {found.condition:.1e}), since solving with it costs so many "
         "digits; of the mass matrix itself 1e-10. More than 1e-6 is never allowed. A tolerance that was given replaces "
         "all of this."
@@ -121,12 +125,15 @@ def _matrix(name: str, each: Any) -> str:
     for j, way in enumerate(each.names[1:], 1):
         cells = "".join(_cell(each.largest[k, j], each.shares[k, j]) for k in range(j))
         rows.append(f"<tr><th>{escape(way)}</th>{cells}</tr>")
-    worst, about = each.worst, f"{LETTERS[name]}. Allowed in the worst state: {each.allowed:.1e}"
-    told = f"Worst: {worst.difference:.1e}, {worst.way} and {worst.other}, state {worst.sample}."
+    worst, about = each.worst, LETTERS[name]
+    told = (
+        f"Worst: {worst.difference:.1e}, {worst.way} and {worst.other}, in state {worst.sample}, "
+        f"where {worst.allowed:.1e} is allowed."
+    )
     grid = f'<table class="shares"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
-    return paragraph(f"{about[0].upper()}{about[1:]}. {told}") + f'<div class="scroll">{grid}</div>\n'
+    return paragraph(f"{about}. {told}") + f'<div class="scroll">{grid}</div>\n'
 
 
 def _cell(value: float, share: float) -> str:
     kind = "same" if value == 0 else "in" if share <= 1 else "out"
-    return f'<td class="{kind}">{value:.1e}</td>'
+    return f'<td class="{kind}">{f"{value:.1e}" if value else "0"}</td>'

@@ -31,18 +31,13 @@ class Agreement:
 
     @cached_property
     def worst(self) -> dict[str, Worst]:
-        """quantity → the largest difference as a part of what is allowed, its two ways, its state."""
+        """quantity → the worst difference, its two ways, its state and what is allowed there."""
         return {name: found.worst for name, found in self.quantities.items()}
-
-    @cached_property
-    def allowed(self) -> dict[str, float]:
-        """quantity → what counts as agreement in its worst state."""
-        return {name: found.allowed for name, found in self.quantities.items()}
 
     @property
     def faults(self) -> list[str]:
         """Quantities that differ more than allowed, the worst first."""
-        return [name for name in self._by_share if not self._share(name) <= 1]
+        return [name for name in self._by_rank if not self.quantities[name].shares.max() <= 1]
 
     @property
     def ok(self) -> bool:
@@ -55,27 +50,24 @@ class Agreement:
 
     @property
     def first(self) -> tuple[str, Worst] | None:
-        """The quantity that comes nearest to, or goes furthest beyond, what is allowed."""
-        return (self._by_share[0], self.worst[self._by_share[0]]) if self.quantities else None
+        """The quantity with the worst difference of all."""
+        return (self._by_rank[0], self.worst[self._by_rank[0]]) if self.quantities else None
 
     @property
-    def _by_share(self) -> list[str]:
-        return sorted(self.quantities, key=lambda name: -self._share(name))
-
-    def _share(self, name: str) -> float:
-        return float(self.quantities[name].shares.max())
+    def _by_rank(self) -> list[str]:
+        return sorted(self.quantities, key=lambda name: self.worst[name].rank, reverse=True)
 
     @property
     def verdict(self) -> str:
         """One line."""
         if self.first is None:
             return f"{self.model}: nothing to compare"
-        name, (value, a, b, sample) = self.first
+        name, (value, a, b, sample, allowed) = self.first
         words = "agree" if self.ok else "DO NOT AGREE"
         states = f"{self.samples} states" if self.samples > 1 else f"state {sample}"
         return (
             f"{self.model}: {len(self.ways)} ways {words} on {states}; worst {value:.1e} in {name} "
-            f"({a}, {b}, state {sample}), allowed {self.allowed[name]:.1e}"
+            f"({a}, {b}, state {sample}), allowed {allowed:.1e}"
         )
 
     def __str__(self) -> str:

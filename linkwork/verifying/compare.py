@@ -12,19 +12,26 @@ import numpy as np
 EPS = float(np.finfo(float).eps)
 CLOSE = 1e-10
 """Relative to the largest entry of the state; joint-space equations keep so many digits of well-conditioned models."""
-LOST = 1e3
-"""Roundings, times the condition of M, that solving with M may take: long chains add up some hundred terms."""
+LOST = 100.0
+"""Roundings, times the condition of M, that solving with M may cost; random mechanisms were seen to take up to 20."""
 LOOSEST = 1e-6
 """Whatever the condition: what differs by more is no agreement."""
 
 
 class Worst(NamedTuple):
-    """The largest share of what is allowed: the relative difference, between which two ways, in which state."""
+    """A relative difference, between which two ways, in which state, and what is allowed in that state."""
 
     difference: float
     way: str
     other: str
     sample: int
+    allowed: float
+
+    @property
+    def rank(self) -> tuple[float, float]:
+        """The largest difference is the worst, unless some are more than allowed: then the one that is so most."""
+        share = self.difference / self.allowed
+        return (share, self.difference) if share > 1 else (0.0, self.difference)
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,6 @@ class Differences:
     largest: np.ndarray
     shares: np.ndarray
     worst: Worst
-    allowed: float  # in the worst state
 
 
 def allowed(condition: np.ndarray) -> np.ndarray:
@@ -62,21 +68,19 @@ def compared(
         least, np.max([np.max(np.abs(x[:, m]), axis=1, initial=0) for x, m in zip(flat, masks, strict=True)], axis=0)
     )
     largest, shares = np.zeros((2, len(names), len(names)))
-    worst, limit = Worst(-1.0, names[0], names[1], numbers[0]), float(allow[0])
-    most = -1.0
+    worst = Worst(-1.0, names[0], names[1], numbers[0], 1.0)
     for a, b in itertools.combinations(range(len(names)), 2):
         both = masks[a] & masks[b]
         gap = np.max(np.abs(flat[a] - flat[b])[:, both], axis=1, initial=0)
         off = np.divide(gap, size, out=np.where(gap == 0, 0.0, np.inf), where=size > 0)
         off = np.where(np.isnan(off), np.inf, off)
         share = off / allow
-        at = int(np.argmax(share))
         largest[a, b] = largest[b, a] = np.max(off)
-        shares[a, b] = shares[b, a] = share[at]
-        if share[at] > most:
-            most, limit = share[at], float(allow[at])
-            worst = Worst(float(off[at]), names[a], names[b], numbers[at])
-    return Differences(names, largest, shares, worst, limit)
+        shares[a, b] = shares[b, a] = np.max(share)
+        at = int(np.argmax(share if np.max(share) > 1 else off))
+        found = Worst(float(off[at]), names[a], names[b], numbers[at], float(allow[at]))
+        worst = max(worst, found, key=lambda w: w.rank)
+    return Differences(names, largest, shares, worst)
 
 
 def condition(M: np.ndarray) -> float:

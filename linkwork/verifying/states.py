@@ -77,9 +77,10 @@ class States:
 
 def _carried(model: Model) -> list[tuple[float, float]]:
     """Of each body with all it carries, at neutral coordinates: mass, mean moment of inertia about its origin."""
-    bodies = kinematics.poses(model, ca.SX(ca.DM(model.neutral)), ca.SX(0))[1:]
+    t = ca.SX.sym("t")
+    bodies = kinematics.poses(model, ca.SX(ca.DM(model.neutral)), t)[1:]
     told = [ca.vertcat(b.m, b.r, b.m * b.r + b.R @ b.md, ca.trace(b.I), ca.dot(b.md, b.md)) for b in bodies]
-    rows = np.array(ca.evalf(ca.horzcat(*told))).T
+    rows = np.array(ca.Function("numbers", [t], [ca.densify(ca.horzcat(*told))])(0)).T
     below = [[i] for i in range(len(model.bodies))]
     for i in reversed(model.tree):
         below[model.parent[i]] += below[i]
