@@ -192,6 +192,38 @@ def verify(
 
 
 @app.command
+def report(
+    folder: Path,
+    /,
+    *,
+    out: Path | None = None,
+    map: Annotated[
+        list[str] | None, Parameter(negative="", help="Two inputs, e.g. 'offset, closing'; again for more.")
+    ] = None,
+    load: str | None = None,
+    share: float = 0.95,
+    confidence: float = 0.95,
+    json: Json = False,
+) -> int:
+    """What the sweep in FOLDER tells: success, loads, what matters, worst samples, and why to believe it.
+
+    Parameters
+    ----------
+    out
+        The HTML file; without it report.html in the folder.
+    load
+        The recorded number that tells how hard a sample was; without it the first force.
+    share
+        The quantile of the load that maps show.
+    confidence
+        Of all intervals.
+    """
+    from linkwork.commands import report
+
+    return report.run(report.Order(folder, out, tuple(map or ()), load, share, confidence), json)
+
+
+@app.command
 def bench(*, only: str | None = None, quick: bool = False, json: Json = False) -> int:
     """How fast, against whom. Runs the benches of the repository you stand in.
 

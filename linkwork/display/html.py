@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 CSS = """
 :root { color: #1b1f24; background: #fff; color-scheme: light;
   font: 16px/1.5 system-ui, "Segoe UI", Roboto, Helvetica, sans-serif; }
-body { max-width: 62rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
+body { max-width: 66rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
 h1 { font-size: 1.7rem; line-height: 1.25; margin: 0 0 .25rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.15rem; margin: 2.4rem 0 .6rem; padding-bottom: .3rem; border-bottom: 1px solid #d9dde2; }
 p { margin: .4rem 0; max-width: 46rem; overflow-wrap: anywhere; }
@@ -43,7 +43,7 @@ ul { padding-left: 1.2rem; }
 code { background: #f2f4f6; padding: .05em .3em; border-radius: .2rem; font-size: .86em; }
 details { margin: .5rem 0; } summary { cursor: pointer; } td code { white-space: nowrap; }
 small { color: #57606a; font-weight: 400; }
-table.dense { font-size: .8rem; } .dense th, .dense td { padding: .25rem .55rem .25rem 0; white-space: nowrap; }
+table.dense { font-size: .74rem; } .dense th, .dense td { padding: .25rem .4rem .25rem 0; white-space: nowrap; }
 .dense tbody th { min-width: 0; }
 dl { margin: 1rem 0; max-width: 52rem; } dt { font-weight: 600; float: left; clear: left; width: 13rem; }
 dd { margin: 0 0 .45rem 13rem; overflow-wrap: anywhere; }

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from linkwork.display import style, sweep_pictures, sweep_tables
-from linkwork.display.html import answers, document, heading, paragraph, picture, section
+from linkwork.display.html import answers, document, folded, heading, paragraph, picture, section
 from linkwork.display.maps import maps
 from linkwork.display.sweep_words import counted, inputs, label, notes, percent, share, summary, verdict
 from linkwork.export import replacing
@@ -135,7 +135,7 @@ def _matters(found: Findings) -> str:
     )
     for one in chosen:
         of = f"{one.samples:,} blocks" if sobol else counted(one.samples)
-        text += paragraph(f"{one.of}, from {of}:") + sweep_tables.sensitivity(found, one)
+        text += folded(f"{one.of}, from {of}, as a table", sweep_tables.sensitivity(found, one))
     if len(found.sensitivity) > 1:
         text += _drawn(lambda: sweep_pictures.everything(found), "Effects of all inputs on all numbers")
         text += paragraph("Total Sobol indices." if sobol else "Rank correlations of all.", "quiet")

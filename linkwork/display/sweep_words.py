@@ -100,17 +100,13 @@ def _row(values: Sequence[float], of: str) -> str:
 
 # --- in short ---
 def summary(found: Findings) -> list[tuple[str, str]]:
-    """What a reader asks first, and the answers: how many, will it do, how hard, which start is worst, what matters."""
+    """What a reader asks first, with answers: how many, will it do, how hard, which start is worst, what matters."""
     about = found.about
     of = "" if about.samples == about.wanted else f" of {about.wanted:,}"
     said = [("What was done?", f"{counted(about.samples)}{of} of {about.model}{_ended(found)}")]
     if not found.used:
         return [*said, ("Will it succeed?", "No sample came to an end from which anything could be told.")]
-    return said + [row for tell in (_succeeds, _hits, _matters) for row in tell(found)] + [_believed(found)]
-
-
-def _believed(found: Findings) -> tuple[str, str]:
-    return "Is it to be believed?", verdict(found)[1]
+    return said + [row for tell in (_succeeds, _hits, _matters) for row in tell(found)]
 
 
 def _ended(found: Findings) -> str:
@@ -220,8 +216,8 @@ def notes(found: Findings) -> list[str]:
     design, level = found.about.design, f"{100 * found.about.confidence:g} %"
     said = [
         f"Intervals have {level} confidence: Wilson's for shares; for quantiles, percentiles of 2,000 bootstrap "
-        "resamples from a stream with the plan's seed ('?' where so few samples have no such limit). Failed samples are "
-        "left out."
+        "resamples from a stream with the plan's seed ('?' where so few samples have no such limit). Failed samples "
+        "are left out."
     ]
     said += {
         "sobol": ["Intervals are those of independent samples: for a Sobol sequence they are on the safe side."],
