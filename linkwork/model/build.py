@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from linkwork.errors import ModelError, nearest
-from linkwork.model import laws, numbers
+from linkwork.model import numbers
 from linkwork.model.check import check_numbers
+from linkwork.model.check_laws import check_laws
 from linkwork.model.describe import Description, Joint
 from linkwork.model.joints import KINDS
 from linkwork.model.model import Model
@@ -42,7 +43,7 @@ def build(description: Description) -> Model:
     )
     _couplings(model)
     check_numbers(model)
-    laws.check(model)
+    check_laws(model)
     _start_known(model)
     for name in d.parameters:
         model.require_number(name)

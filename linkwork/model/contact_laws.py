@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import casadi as ca
@@ -12,6 +12,8 @@ from linkwork.model.contacts import Touch
 
 TOUCHING = ("stiffness", "onset", "dissipation", "friction", "slip")
 STOPPING = ("stiffness", "onset", "dissipation")
+
+Told = tuple[tuple[str, str], ...]  # (word, unit) of numbers that came with a unit of an angle or of a length
 
 
 class _Contact:
@@ -109,6 +111,7 @@ class Stop:
     stiffness: Any = 0.0
     onset: Any = 0.0
     dissipation: Any = 0.0
+    told: Told = field(default=(), compare=False, repr=False)
 
     kind: ClassVar[str] = "stop"
     names: ClassVar[tuple[str, ...]] = ("joint",)
@@ -143,6 +146,7 @@ class Limiter:
     stiffness: Any = 0.0
     onset: Any = 0.0
     dissipation: Any = 0.0
+    told: Told = field(default=(), compare=False, repr=False)
 
     kind: ClassVar[str] = "limiter"
     names: ClassVar[tuple[str, ...]] = ("joint_a", "joint_b")

@@ -6,8 +6,8 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from linkwork.errors import ModelError, Place, nearest
 from linkwork.model import files
@@ -17,8 +17,7 @@ from linkwork.model.units import quantity, unit_factor
 _HEADER = re.compile(r"\s*([^\[\]]*?)\s*(?:\[\s*([^\]]*?)\s*\])?\s*")
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One row: cells by column, and the units of the columns."""
 
     file: str
@@ -66,16 +65,16 @@ def table(path: Path, columns: Sequence[str]) -> list[Row]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter="," if "," in first else ";", strict=True)
     try:
         for cells in reader:
-            if not any(c.strip() for c in cells) or cells[0].startswith("#"):
+            cells = [c.strip() for c in cells]
+            if not any(cells) or cells[0].startswith("#"):
                 continue
-            place = Place(file, reader.line_num)
             if not header:
-                header, units = _header(cells, columns, place)
+                header, units = _header(cells, columns, Place(file, reader.line_num))
                 continue
             if len(cells) != len(header):
-                fix = f"columns: {', '.join(header)}"
-                raise ModelError(f"{len(cells)} cells, but {len(header)} columns", where=place, fix=fix)
-            rows.append(Row(file, reader.line_num, {h: c.strip() for h, c in zip(header, cells, strict=True)}, units))
+                where, fix = Place(file, reader.line_num), f"columns: {', '.join(header)}"
+                raise ModelError(f"{len(cells)} cells, but {len(header)} columns", where=where, fix=fix)
+            rows.append(Row(file, reader.line_num, dict(zip(header, cells, strict=True)), units))
     except csv.Error as error:
         raise ModelError(
             f"not readable as CSV: {error}", where=Place(file, reader.line_num), fix="mend this line"

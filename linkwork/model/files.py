@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +17,10 @@ def content(path: Path) -> bytes:
     try:
         if path.is_dir():
             raise ModelError("this is a directory, not a file", where=where, fix="name a file")
-        size = path.stat().st_size
+        found = path.stat()
+        size = found.st_size
+        if not stat.S_ISREG(found.st_mode):  # a pipe or a device may never end
+            raise ModelError("this is a pipe or a device, not a file", where=where, fix="name a file")
         if size > LARGEST:
             text = f"the file has {size / 2**20:.0f} MB, more than {LARGEST / 2**20:.0f} MB"
             raise ModelError(text, where=where, fix="is this a model? Split it, or shorten it")

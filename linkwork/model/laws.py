@@ -8,17 +8,16 @@ Their numbers are numbers of the model: `strut.stiffness` can be replaced, or de
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import casadi as ca
 
 from linkwork.errors import ModelError, nearest
 from linkwork.model import contact_laws
-from linkwork.model.contact_laws import Cup, Funnel, Limiter, Stop
+from linkwork.model.contact_laws import Cup, Funnel, Limiter, Stop, Told
 from linkwork.model.forms import Source
 from linkwork.model.formula import Formula, at_time, formula
-from linkwork.model.model import Model
 from linkwork.model.units import Where, quantity
 
 
@@ -54,6 +53,7 @@ class PD:
     kp: Any = 0.0
     kd: Any = 0.0
     target: Any = 0.0
+    told: Told = field(default=(), compare=False, repr=False)
 
     kind: ClassVar[str] = "pd"
     names: ClassVar[tuple[str, ...]] = ("joint",)
@@ -151,17 +151,18 @@ UNITS = {
 
 def spring(marker_a: str, marker_b: str, stiffness: Any = 0.0, damping: Any = 0.0, length: Any = 0.0) -> Spring:
     """A spring of free `length` with a damper between two markers (or bodies' origins)."""
-    return Spring(marker_a, marker_b, *_said(stiffness=stiffness, damping=damping, length=length))
+    return Spring(marker_a, marker_b, *_said(Spring, stiffness=stiffness, damping=damping, length=length)[0])
 
 
 def pd(joint: str, kp: Any = 0.0, kd: Any = 0.0, target: Any = 0.0) -> PD:
     """A proportional-derivative drive of a joint; `target` may be a formula of time, "0.5*sin(t)"."""
-    return PD(joint, *_said(kp=kp, kd=kd, target=target))
+    numbers, told = _said(PD, kp=kp, kd=kd, target=target)
+    return PD(joint, *numbers, told=told)
 
 
 def drag(body: str, coefficient: Any = 0.0, quadratic: Any = 0.0, angular: Any = 0.0) -> Drag:
     """Drag on a body (or at a marker) against its velocity, and against its turning."""
-    return Drag(body, *_said(coefficient=coefficient, quadratic=quadratic, angular=angular))
+    return Drag(body, *_said(Drag, coefficient=coefficient, quadratic=quadratic, angular=angular)[0])
 
 
 def thrust(marker: str, **force: Any) -> Thrust:
@@ -200,20 +201,35 @@ def _made(law: type[Ready], names: tuple[str, ...], given: Mapping[str, Any]) ->
     return of_mapping(told, Source(), f"the {law.kind}")
 
 
-def _said(source: Source | None = None, what: str = "the law", **given: Any) -> list[Any]:
-    source = source or Source()
-    return [_number(word, value, source.at(word), f"{word} of {what}") for word, value in given.items()]
+def _said(
+    law: type[Ready], source: Source | None = None, what: str = "the law", **given: Any
+) -> tuple[list[Any], Told]:
+    """The numbers in SI units; and the units of those that could be told for an angle or for a length."""
+    source, told, numbers = source or Source(), [], []
+    for word, value in given.items():
+        value, unit = _number(law, word, value, source.at(word), f"{word} of {what}")
+        numbers.append(value)
+        told += [(word, unit)] if unit else []
+    return numbers, tuple(told)
 
 
-def _number(word: str, value: Any, where: Where, what: str) -> Any:
-    *others, last = UNITS[word]
+def _number(law: type[Ready], word: str, value: Any, where: Where, what: str) -> tuple[Any, str]:
     read = formula if word == "target" else quantity
-    for unit in others:
+    units = UNITS[word]
+    if not getattr(law, "joints", ()):  # between markers there are lengths
+        units = tuple(u for u in units if "rad" not in u) or units
+    for unit in units:
         try:
-            return read(value, unit, where, what)
+            number = read(value, unit, where, what)
         except ModelError:
+            if unit == units[-1]:
+                raise
             continue
-    return read(value, last, where, what)
+        ambiguous = len(units) > 1 and isinstance(value, str) and isinstance(number, float)
+        return number, unit if ambiguous and any(
+            c.isalpha() or c == "°" for c in value.lstrip("+-.0123456789eE")
+        ) else ""
+    raise AssertionError("a number without a unit")
 
 
 def of_mapping(given: Mapping[str, Any], source: Source, what: str) -> Ready:
@@ -231,48 +247,6 @@ def of_mapping(given: Mapping[str, Any], source: Source, what: str) -> Ready:
         if not isinstance(given.get(key), str):
             raise ModelError(f"{what} has no '{key}'", where=source.at(key), fix=f"add {key}: and a name")
     told = {k: given[k] for k in law.numbers if k in given}
-    numbers = dict(zip(told, _said(source, what, **told), strict=True))
-    return law(*(given[k] for k in law.names), **numbers)
-
-
-def check(model: Model) -> None:
-    """The names in ready-made laws are names of the model, and their numbers can be."""
-    for law in model.laws:
-        if isinstance(law.function, Ready):
-            what = f"law '{law.name}'"
-            _check_names(model, law.function, what, law.source)
-            _check_numbers(law.function, what, law.source)
-
-
-def _check_names(model: Model, function: Ready, what: str, where: Where) -> None:
-    joints = getattr(function, "joints", ())
-    for key in function.names:
-        name, known = getattr(function, key), model.joint_index if key in joints else model.markers
-        if name not in known:
-            raise ModelError(f"{what} names an unknown {key} '{name}'", where=where, fix=nearest(name, known))
-        if key in joints and model.kind(model.joint_index[name]).nv != 1:
-            verb = "drives" if isinstance(function, PD) else "acts on"
-            fix = "drive a joint of one freedom" if isinstance(function, PD) else "name a joint of one freedom"
-            raise ModelError(f"{what} {verb} '{name}', which has several freedoms or none", where=where, fix=fix)
-        if key not in joints and name in model.joint_index:
-            fix = "add a marker with a name of its own at that place"
-            raise ModelError(f"{what} acts on '{name}', which is also a joint", where=where, fix=fix)
-    ends = [getattr(function, key) for key in function.names]
-    if len(set(ends)) < len(ends):
-        fix = "name two joints" if joints else "name two markers"
-        raise ModelError(f"{what} has both ends at '{ends[0]}'", where=where, fix=fix)
-
-
-def _check_numbers(function: Ready, what: str, where: Where) -> None:
-    signed, positive = getattr(function, "signed", ()), getattr(function, "positive", ())
-    for word in function.numbers:
-        value = getattr(function, word)
-        if word in signed or isinstance(value, Formula):
-            continue
-        if float(value) < 0:
-            raise ModelError(f"{word} of {what} is below zero", where=where, fix=f"{word} is zero or more")
-        if word in positive and float(value) == 0:
-            raise ModelError(f"{word} of {what} is zero", where=where, fix=f"give a {word} above zero")
-    low, high = getattr(function, "lower", 0.0), getattr(function, "upper", 0.0)
-    if float(low) > float(high):
-        raise ModelError(f"lower of {what} is above its upper", where=where, fix="swap them")
+    numbers, units = _said(law, source, what, **told)
+    kept: dict[str, Any] = {"told": units} if units else {}
+    return law(*(given[k] for k in law.names), **dict(zip(told, numbers, strict=True)), **kept)

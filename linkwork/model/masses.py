@@ -105,6 +105,8 @@ def size_of(given: Mapping[str, Any], source: Source, what: str) -> tuple[str, t
     numbers = tuple(quantity(e, "m", where, f"{w} of {what}") for e, w in zip(entries, words, strict=True))
     if bad := [w for w, e in zip(words, numbers, strict=True) if e < 0]:
         raise ModelError(f"{bad[0]} of {what} is below zero", where=where, fix="sizes are zero or more")
+    if shape == "tube" and numbers[1] > numbers[0]:
+        raise ModelError(f"{what} has a bore wider than itself", where=where, fix="give the outer radius first")
     return shape, numbers
 
 

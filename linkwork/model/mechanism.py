@@ -223,6 +223,8 @@ class Mechanism:
         source = source or _caller()
         if name in self._constants:
             raise ModelError(f"there is a constant '{name}' already", where=source.place, fix="give it another name")
+        if "." in name or not name.isprintable() or not name:
+            raise ModelError(f"a constant is named '{name}'", where=source.place, fix="use a name without a dot")
         self._constants[name] = quantity(value, None, source.place, f"constant '{name}'")
         return self
 

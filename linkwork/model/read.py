@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,11 @@ def read(path: str | PathLike[str], **options: Any) -> Model:
     """
     file = Path(path)
     where = Place(str(path))
-    if "\0" in str(path) or not file.exists():
+    if not str(path):
+        raise ModelError("the name of the file is empty", fix="name a file, or '.' for the folder of tables you are in")
+    if not _is(file, Path.exists):
+        if _is(file, Path.is_symlink):
+            raise ModelError("the symbolic link leads to no file", where=where, fix="mend the link")
         raise ModelError("there is no such file", where=where, fix=_beside(file))
     if file.is_dir():
         from linkwork.model.tables import read_tables as reader
@@ -36,6 +41,13 @@ def read(path: str | PathLike[str], **options: Any) -> Model:
             fix = nearest(name, known) if known else "this kind of file is read without options"
             raise ModelError(f"there is no option '{name}' for such a file", where=where, fix=fix)
     return reader(path, **options)
+
+
+def _is(file: Path, question: Callable[[Path], bool]) -> bool:
+    try:
+        return "\0" not in str(file) and question(file)
+    except OSError:  # a name that is too long, a folder that may not be entered
+        return False
 
 
 def _beside(file: Path) -> str:

@@ -55,6 +55,7 @@ JOINTS = (
     "follows", "ratio", "offset", "active",
 )  # fmt: skip
 MARKERS = ("marker", "body", *POSITION, *RPY, *COSINES)
+KEYS = ("name", "world", "gravity_x", "gravity_y", "gravity_z", "parameter", "constant", "start", "note")
 TYPES = {"0": "revolute", "rotation": "revolute", "1": "prismatic", "translation": "prismatic"}
 NUMBERED_AXES = {"1": "x", "2": "y", "3": "z"}
 
@@ -71,6 +72,7 @@ def read_tables(path: str | PathLike[str]) -> Model:
         raise ModelError("closed loops are not part of this version", where=where, fix=fix)
     made, world, rest = _model(folder)
     tree = {row.word("body", "a row of the tree"): row for row in _unique(table(folder / "tree.csv", TREE), "body")}
+    carried = _carried(folder, tree)
     masses: dict[str, list[Row]] = {}
     for row in table(folder / "bodies.csv", BODIES):
         name = row.word("body", "a row of the bodies")
@@ -85,7 +87,7 @@ def read_tables(path: str | PathLike[str]) -> Model:
     if world in masses:
         parts = [p for r in masses[world] if (p := _part(r, "the world"))]
         made.world_mass({"parts": parts}, masses[world][0].source())
-    _joints(made, folder, tree, world)
+    _joints(made, folder, tree, carried, world)
     if (folder / "markers.csv").exists():
         for row in table(folder / "markers.csv", MARKERS):
             name = row.word("marker", "a row of the markers")
@@ -146,18 +148,7 @@ def _model(folder: Path) -> tuple[Mechanism, str, list[Any]]:
         elif key == "start" and rest:
             later.append(lambda row=row, value=value, n=rest: holder[0].start({n: _listed(value)}, source=row.source()))
         else:
-            known = (
-                "name",
-                "world",
-                "gravity_x",
-                "gravity_y",
-                "gravity_z",
-                "parameter",
-                "constant",
-                "start",
-                "note",
-            )
-            raise ModelError(f"unknown key {what}", where=row.place, fix=nearest(key, known))
+            raise ModelError(f"unknown key {what}", where=row.place, fix=nearest(key, KEYS))
     file = Place(str(folder / "model.csv"))
     if missing := [a for a in XYZ if a not in gravity]:
         raise ModelError(f"gravity_{missing[0]} is not told", where=file, fix=f"add a row gravity_{missing[0]}, 0")
@@ -208,17 +199,23 @@ def _flag(row: Row, column: str, what: str) -> bool:
     return row.cells[column] == "1"
 
 
-def _joints(made: Mechanism, folder: Path, tree: dict[str, Row], world: str) -> None:
+def _carried(folder: Path, tree: dict[str, Row]) -> dict[str, Row]:
+    """The row of the joint that carries each body."""
     rows = _unique(table(folder / "joints.csv", JOINTS), "body")
     carried = {row.word("body", "a row of the joints"): row for row in rows}
     for body, row in carried.items():
         if body not in tree:
             raise ModelError(f"body '{body}' is not in the tree", where=row.place, fix=nearest(body, tree))
-    passive = False
     for body, place in tree.items():
         if body not in carried:
             fix = f"add a row for '{body}' to joints.csv"
             raise ModelError(f"body '{body}' of the tree has no joint", where=place.place, fix=fix)
+    return carried
+
+
+def _joints(made: Mechanism, folder: Path, tree: dict[str, Row], carried: dict[str, Row], world: str) -> None:
+    passive = False
+    for body, place in tree.items():
         parent = place.word("parent", f"body '{body}'")
         if parent not in tree and parent in ("0", world):
             parent = world

@@ -141,7 +141,9 @@ class _Reader:
         else:
             keys = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
             xml.known(inertia, keys, (), what)
-            six = [xml.number(inertia, k, f"{k} of {what}", None if k[1] == k[2] else 0.0) for k in keys]
+            for k in ("ixx", "iyy", "izz"):
+                xml.text(inertia, k, f"<inertia> of {what}")
+            six = [xml.number(inertia, k, f"{k} of {what}", 0.0) for k in keys]
         place = xml.place(element if inertia is None else inertia)
         part = Inertial(mass, position, turned(six, rotation), source=place)
         if mass < 0 or min(six[:3]) < -NEGLIGIBLE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,6 +15,9 @@ from linkwork.model import files, forms
 from linkwork.model.describe import ORIGIN, Matrix, Note, Vector
 
 Element: TypeAlias = Any  # lxml's elements have no public type
+
+ATTRIBUTES = ("name", "type", "value", "xyz", "rpy", "ixx", "ixy", "ixz", "iyy", "iyz", "izz", "link", "joint")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.ASCII | re.IGNORECASE)
 
 
 class Xml:
@@ -37,7 +41,7 @@ class Xml:
             root = etree.fromstring(data, parser)
         except etree.XMLSyntaxError as error:
             line = error.lineno or 1
-            text = f"not well-formed XML: {_short(error.msg or 'unreadable')}"
+            text = f"not well-formed XML: {_short(' '.join((error.msg or 'unreadable').split()))}"
             raise ModelError(text, where=Place(self.file, line), fix="mend the XML at this line") from None
         except (ValueError, LookupError) as error:
             text = f"not readable as XML: {_short(str(error))}"
@@ -56,6 +60,8 @@ class Xml:
     def root(self, tag: str) -> Element:
         if self._tree.tag != tag:
             fix = f"the outermost element must be <{tag}>"
+            if _tag(self._tree) == tag:
+                fix = f"<{tag}> must not be in a namespace: remove its xmlns"
             raise ModelError(f"this is a <{_tag(self._tree)}> file", where=self.place(self._tree), fix=fix)
         return self._tree
 
@@ -103,7 +109,7 @@ class Xml:
     def text(self, element: Element, key: str, what: str) -> str:
         value = element.get(key)
         if not value:
-            near = nearest(key, element.attrib) if element.attrib else f'write {key}="…"'
+            near = nearest(key, [a for a in element.attrib if a not in ATTRIBUTES])
             fix = near if near.startswith("did") else f'write {key}="…"'
             raise ModelError(f"{what} has no {key}", where=self.place(element), fix=fix)
         return value
@@ -126,11 +132,10 @@ class Xml:
         return (x, y, z)
 
     def _float(self, word: str, element: Element, what: str, infinite: bool = False) -> float:
-        try:
-            value = float(word)
-        except ValueError:
+        value = float(word) if _NUMBER.fullmatch(word.strip()) else None  # float() alone takes 1_0 and ١ too
+        if value is None:
             fix = "give a plain number in SI units and radians"
-            raise ModelError(f"{what} is '{_short(word)}', not a number", where=self.place(element), fix=fix) from None
+            raise ModelError(f"{what} is '{_short(word)}', not a number", where=self.place(element), fix=fix)
         if math.isnan(value) or (math.isinf(value) and not infinite):
             text = f"{what} is {value}, not a finite number"
             raise ModelError(text, where=self.place(element), fix="give a finite number")

@@ -12,17 +12,28 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
+from ruamel.yaml import YAML, __with_libyaml__
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
 
 from linkwork.errors import ModelError, Place, nearest
 from linkwork.model import files
 from linkwork.model.forms import Source
 
-LARGEST = 5 * 2**20  # characters
+FAST = __with_libyaml__  # the parser in C, twenty times as fast; the one in Python knows YAML 1.2 and says more
+SHORT = 50_000  # characters that the one in Python reads in half a second
+LARGEST = 2 * 2**20  # characters
 GLANCE = 100_000  # longer texts are looked at before they are parsed
 DEEPEST = 30
-MOST = 2_000_000  # values, those that anchors repeat counted each time
+MOST = 500_000  # values, those that anchors repeat counted each time
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -32,7 +43,7 @@ _CONSTANTS |= {sign + w: float(sign + "inf") for sign in ("", "+", "-") for w in
 _CONSTANTS |= {w: math.nan for w in (".nan", ".NaN", ".NAN")}
 
 
-@dataclass
+@dataclass(slots=True)
 class Node:
     """A scalar, a list of nodes, or a mapping from text to nodes."""
 
@@ -101,7 +112,7 @@ def parse(path: Path, sections: tuple[str, ...]) -> Node:
 
 def _events(text: str, file: str) -> Iterator[Any]:
     try:
-        yield from YAML(typ="safe", pure=True).parse(text)
+        yield from YAML(typ="safe", pure=len(text) <= SHORT or not FAST).parse(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line = mark.line + 1 if mark is not None else None
@@ -122,52 +133,51 @@ def _document(events: Iterator[Any], file: str, sections: tuple[str, ...]) -> No
     for event in events:
         if len(open_nodes) == 1 and keys[0] is not None:  # told before the rest of a long file is parsed
             top.mapping("the model", sections)  # type: ignore[union-attr]
-        kind, line = type(event).__name__, event.start_mark.line + 1
-        where = Place(file, line)
-        if kind == "DocumentStartEvent" and top is not None:
-            raise ModelError("the file holds several documents", where=where, fix="one model a file; remove '---'")
-        if kind in ("SequenceEndEvent", "MappingEndEvent"):
+        kind = type(event)
+        if kind is DocumentStartEvent and top is not None:
+            where, fix = Place(file, event.start_mark.line + 1), "one model a file; remove '---'"
+            raise ModelError("the file holds several documents", where=where, fix=fix)
+        if kind in (SequenceEndEvent, MappingEndEvent):
             node = open_nodes.pop()
             keys.pop()
             node.whole = True
             if open_nodes:
                 _put(open_nodes[-1], keys, node)
             continue
-        if kind not in ("ScalarEvent", "AliasEvent", "SequenceStartEvent", "MappingStartEvent"):
+        if kind not in (ScalarEvent, AliasEvent, SequenceStartEvent, MappingStartEvent):
             continue
-        node = _node(event, kind, file, line, anchors)
+        node = _node(event, kind, file, event.start_mark.line + 1, anchors)
         top = top or node
-        if kind in ("SequenceStartEvent", "MappingStartEvent"):
+        if kind in (SequenceStartEvent, MappingStartEvent):
             open_nodes.append(node)
             keys.append(None)
             if len(open_nodes) > DEEPEST:
                 fix = "a model needs no more than a few levels"
-                raise ModelError(f"nested more than {DEEPEST} levels deep", where=where, fix=fix)
+                raise ModelError(f"nested more than {DEEPEST} levels deep", where=node.place, fix=fix)
         elif open_nodes:
             _put(open_nodes[-1], keys, node)
     return top
 
 
-def _node(event: Any, kind: str, file: str, line: int, anchors: dict[str, Node]) -> Node:
-    where = Place(file, line)
-    if kind == "AliasEvent":
+def _node(event: Any, kind: type, file: str, line: int, anchors: dict[str, Node]) -> Node:
+    if kind is AliasEvent:
         node = anchors.get(str(event.anchor))
         if node is None or not node.whole:
             raise ModelError(
                 f"*{event.anchor} stands for nothing",
-                where=where,
+                where=Place(file, line),
                 fix=f"define it before with &{event.anchor}",
             )
         return node
     tag = getattr(event, "tag", None)
     if tag is not None and str(tag) != "!":
         text = f"the tag {str(tag).replace('tag:yaml.org,2002:', '!!')} is not read"
-        raise ModelError(text, where=where, fix="remove it; models are plain text and numbers")
-    if kind == "ScalarEvent":
-        quoted = event.style is not None
+        raise ModelError(text, where=Place(file, line), fix="remove it; models are plain text and numbers")
+    if kind is ScalarEvent:
+        quoted = bool(event.style)  # None, or empty, of plain text
         node = Node(file, line, event.value if quoted else _scalar(event.value), event.value)
     else:
-        node = Node(file, line, [] if kind == "SequenceStartEvent" else {}, whole=False)
+        node = Node(file, line, [] if kind is SequenceStartEvent else {}, whole=False)
     if event.anchor:
         anchors[str(event.anchor)] = node
     return node
@@ -176,7 +186,8 @@ def _node(event: Any, kind: str, file: str, line: int, anchors: dict[str, Node])
 def _put(parent: Node, keys: list[Node | None], node: Node) -> None:
     parent.size += node.size
     if parent.size > MOST:
-        raise ModelError("anchors repeat too much", where=node.place, fix="write it out, or use fewer aliases")
+        text = f"more than {MOST:,} values, those that anchors repeat counted each time"
+        raise ModelError(text, where=node.place, fix="use fewer aliases, or a folder of CSV tables")
     if isinstance(parent.value, list):
         parent.value.append(node)
     elif (key := keys[-1]) is None:

@@ -144,7 +144,7 @@ YAML_CASES: list[Case] = [
             + "".join(
                 f"  {b}: &{b} [{', '.join(['*' + a] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
             ),
-            "anchors repeat too much",
+            "values, those that anchors repeat",
         ),
         ("anchor in itself", "name: &a [*a]\n", "stands for nothing"),
         ("deep", "name: " + "[" * 10_000 + "]" * 10_000 + "\n", "levels deep"),

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from pathlib import Path
 
 import pytest
-from broken import CASES, TABLES, YAML, inertial, link, urdf
+from broken import CASES as PLAIN_CASES
+from broken import TABLES, YAML, inertial, link, urdf
+from broken_odd import ODD_CASES
 
 from linkwork.errors import ModelError
+from linkwork.model import yamltree
 from linkwork.model.read import read
 from linkwork.model.urdf import read_urdf
 
+CASES = PLAIN_CASES + ODD_CASES
 WITHOUT_LINE = re.compile(
     "no such file|is not read|without a suffix|has no (tree|bodies|joints|model).csv|loops|empty|MB|not told"
 )
@@ -45,8 +50,8 @@ def test_a_broken_file_is_refused_with_its_place_and_advice(tmp_path, name, cont
     assert took < 2.0
 
 
-def test_there_are_more_than_sixty_broken_files():
-    assert len(CASES) > 60 and len({c[0] for c in CASES}) == len(CASES)
+def test_there_are_more_than_two_hundred_and_fifty_broken_files():
+    assert len(CASES) > 250 and len({c[0] for c in CASES}) == len(CASES)
 
 
 def test_the_unbroken_ones_are_read(tmp_path):
@@ -85,3 +90,57 @@ def test_meshes_outside_the_folder_are_not_opened(tmp_path):
 def test_an_unknown_option_is_refused(tmp_path):
     with pytest.raises(ModelError, match="no option 'bas'"):
         read(put(tmp_path, "a.urdf", urdf(link("a"))), bas="free")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have names on POSIX only")
+@pytest.mark.parametrize("name", ["pipe.yaml", "pipe.urdf", "endless.yaml", "endless.urdf", "folder"])
+def test_what_never_ends_is_not_read(tmp_path, name):
+    path = tmp_path / name
+    if name.startswith("endless"):
+        path.symlink_to("/dev/zero")
+    elif name == "folder":
+        put(tmp_path, name, {k: v for k, v in TABLES.items()})
+        os.mkfifo(path / "markers.csv")
+    else:
+        os.mkfifo(path)
+    with pytest.raises(ModelError, match="a pipe or a device, not a file"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("", "name of the file is empty"),
+        ("n" * 300 + ".yaml", "no such file"),
+        ("x/" * 3000 + "a.urdf", "no such file"),
+        ("a\0b.yaml", "no such file"),
+        ("file.yaml/arm.yaml", "no such file"),
+    ],
+    ids=["empty", "long", "deep", "with a zero", "in a file"],
+)
+def test_a_name_no_file_can_have_is_refused_as_any_other(tmp_path, monkeypatch, name, said):
+    monkeypatch.chdir(tmp_path)
+    put(tmp_path, "file.yaml", YAML)
+    with pytest.raises(ModelError, match=said):
+        read(name)
+
+
+def test_symbolic_links_that_lead_nowhere_are_told(tmp_path):
+    (tmp_path / "ring.yaml").symlink_to("ring.yaml")
+    (tmp_path / "gone.urdf").symlink_to("nothing.urdf")
+    for name in ("ring.yaml", "gone.urdf"):
+        with pytest.raises(ModelError, match="symbolic link leads to no file"):
+            read(tmp_path / name)
+
+
+def test_a_long_yaml_file_is_read_at_once_and_as_a_short_one(tmp_path):
+    """Long ones are parsed in C where that is installed."""
+    bodies = "".join(f"  b{i}: {{mass: {i + 1} kg, inertia: [1, 1, 1]}}\n" for i in range(2000))
+    joints = "".join(f"  j{i}: {{kind: free, parent: world, child: b{i}, at: [0, 0, 1 m]}}\n" for i in range(2000))
+    text = f"gravity: [0, 0, -9.81]\nbodies:\n{bodies}joints:\n{joints}"
+    assert len(text) > yamltree.SHORT
+    began = time.process_time()
+    model = read(put(tmp_path, "long.yaml", text))
+    assert time.process_time() - began < 3.0  # the parser in Python takes ten
+    assert model.bodies[2000].inertials[0].mass == 2000.0 and model.joint(7).position == (0.0, 0.0, 1.0)
+    assert model.joint(7).source.line == 2 + 2000 + 1 + 7
