@@ -30,7 +30,7 @@ from linkwork.model.forms import Source
 
 FAST = __with_libyaml__  # the parser in C, twenty times as fast; the one in Python knows YAML 1.2 and says more
 SHORT = 50_000  # characters that the one in Python reads in half a second
-LARGEST = 2 * 2**20  # characters
+LARGEST = 2**20  # characters
 GLANCE = 100_000  # longer texts are looked at before they are parsed
 DEEPEST = 30
 MOST = 500_000  # values, those that anchors repeat counted each time

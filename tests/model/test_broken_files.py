@@ -37,10 +37,10 @@ def put(folder: Path, name: str, content: str | bytes | dict[str, str | bytes] |
 @pytest.mark.parametrize(("name", "content", "fragment"), [c[1:] for c in CASES], ids=[c[0] for c in CASES])
 def test_a_broken_file_is_refused_with_its_place_and_advice(tmp_path, name, content, fragment):
     path = put(tmp_path, name, content)
-    began = time.perf_counter()
+    began = time.process_time()  # its own time, whatever else the machine does
     with pytest.raises(ModelError) as caught:
         read(path)
-    took = time.perf_counter() - began
+    took = time.process_time() - began
     text = str(caught.value)
     assert fragment in text, text
     assert name in text and "fix:" in text, text
