@@ -19,6 +19,7 @@ from linkwork.simulation.store import Folder, Memory
 from linkwork.sweeping.cluster import dask_source
 from linkwork.sweeping.progress import Progress
 from linkwork.sweeping.reading import read_plan, task_of
+from linkwork.sweeping.report import report
 from linkwork.sweeping.result import MODEL, SweepResult, read_sweep
 from linkwork.sweeping.samples import ModelSamples
 
@@ -141,4 +142,4 @@ def _counted(task: Task, store: Folder | Memory, source: Source, counter: Progre
     return compute
 
 
-__all__ = ["SweepResult", "execute", "read_plan", "read_sweep", "sweep"]
+__all__ = ["SweepResult", "execute", "read_plan", "read_sweep", "report", "sweep"]

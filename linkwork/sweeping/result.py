@@ -234,6 +234,12 @@ class SweepResult:
         with replacing(path) as part:
             self.data.rename({n: n.replace("/", "∕") for n in self.names if "/" in n}).to_netcdf(part, engine=_engine())
 
+    def report(self, path: str | PathLike[str], **options: Any) -> None:
+        """One HTML file that tells what came out and why to believe it; `options` as of `linkwork.sweep.report`."""
+        from linkwork.sweeping.report import report
+
+        report(self, path, **options)
+
     def __repr__(self) -> str:
         of = "" if self.complete and len(self) == self.plan.samples else f" of {self.plan.samples:,}"
         lines = [f"Sweep '{self.plan.name}' of '{self.manifest['model']}': {len(self):,}{of} samples"]
