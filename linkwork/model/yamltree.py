@@ -33,7 +33,7 @@ SHORT = 50_000  # characters that the one in Python reads in half a second
 LARGEST = 2**20  # characters
 GLANCE = 100_000  # longer texts are looked at before they are parsed
 DEEPEST = 30
-MOST = 500_000  # values, those that anchors repeat counted each time
+MOST = 300_000  # values, those that anchors repeat counted each time
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -98,7 +98,7 @@ def parse(path: Path, sections: tuple[str, ...]) -> Node:
     """The only document of a YAML file: a mapping with some of these sections."""
     text, file = files.text(path), str(path)
     if len(text) > LARGEST:
-        size = f"{len(text) / 2**20:.0f} MB of YAML, more than {LARGEST / 2**20:.0f} MB"
+        size = f"{len(text) / 2**20:.3g} MB of YAML, more than {LARGEST / 2**20:.0f} MB"
         raise ModelError(size, where=Place(file), fix="write big models as a folder of CSV tables")
     if len(text) > GLANCE and not re.search(rf"^\s*[{{\"']?({'|'.join(sections)})\b", text, re.MULTILINE):
         fix = f"a model has the sections {', '.join(sections)}"
