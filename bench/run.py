@@ -9,11 +9,11 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from bench import children, docking_rows, heyoka_rows, mujoco_rows, pinocchio_rows, thread_rows
+from bench import children, docking_rows, formulation_rows, heyoka_rows, mujoco_rows, pinocchio_rows, thread_rows
 from bench.measure import Case, Row, Settings, Wrong, skipped
 from bench.table import machine, plain, write_csv, write_readme
 
-SUBJECTS = (pinocchio_rows, heyoka_rows, mujoco_rows, docking_rows, children, thread_rows)
+SUBJECTS = (pinocchio_rows, heyoka_rows, mujoco_rows, docking_rows, children, thread_rows, formulation_rows)
 
 
 def cases(only: str | None = None) -> list[Case]:

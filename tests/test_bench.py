@@ -6,6 +6,7 @@ import math
 import pytest
 
 from bench import table
+from bench.formulation_rows import FORMULATIONS
 from bench.measure import limit, row
 from bench.run import cases, main, rows
 
@@ -42,3 +43,9 @@ def test_the_table_replaces_what_stands_between_the_marks(tmp_path):
     assert text.startswith("before\n") and text.endswith("after\n") and "old" not in text
     assert text.count("| aba | Z1 | 50 ns | Pinocchio | 2.5 µs | 50× | ≥ 35× |") == 1
     assert "missed" in text
+
+
+def test_formulations_are_compared_with_our_own_default():
+    found = rows(quick=True, only="formulations.rods 10")
+    assert {r["bench"] for r in found} == set(FORMULATIONS)
+    assert all(r["peer"] == "our aba" and r["model"] == "rods 10" and r["ratio"] > 0 for r in found), found
