@@ -150,7 +150,7 @@ def _check_freedoms(joint: Joint, what: str, where: Place | None) -> None:
 
 def unmoved(model: Model) -> list[int]:
     """Joints that move no mass: a model may have them, but no formulation can say how they accelerate."""
-    heavy = [any(not (_is_zero(p.mass) and all(map(_is_zero, p.inertia))) for p in b.inertials) for b in model.bodies]
+    heavy = [any(map(_is_something, b.inertials)) for b in model.bodies]
     if all(heavy[1:]):
         return []
     for i in reversed(model.tree):
@@ -171,6 +171,10 @@ def check_moves_mass(model: Model) -> None:
             where=joint.source,
             fix=f"give body '{joint.child}' (or what it carries) a mass, or weld it with a fixed joint",
         )
+
+
+def _is_something(part: Inertial) -> bool:
+    return not (_is_zero(part.mass) and all(map(_is_zero, part.inertia)))
 
 
 def _is_zero(x: Any) -> bool:

@@ -5,6 +5,7 @@ Body 0 is the world; joint i carries body i; parent[i] < i. Nothing derived is s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -103,11 +104,16 @@ class Model:
 
     @cached_property
     def nq(self) -> int:
-        return sum(self.kind(i).nq for i in self.independent)
+        return self._of_kinds("nq")
 
     @cached_property
     def nv(self) -> int:
-        return sum(self.kind(i).nv for i in self.independent)
+        return self._of_kinds("nv")
+
+    def _of_kinds(self, count: str) -> int:
+        kinds = Counter(joint.kind for joint in self.joints[1:])  # type: ignore[union-attr]
+        kinds.subtract(self.joint(i).kind for i in self.coupled)
+        return sum(getattr(KINDS[kind], count) * many for kind, many in kinds.items())
 
     @property
     def q_names(self) -> tuple[str, ...]:
@@ -152,7 +158,8 @@ class Model:
     @cached_property
     def neutral(self) -> tuple[float, ...]:
         """Coordinates at which every child frame coincides with its joint frame."""
-        return tuple(e for i in self.independent for e in self.kind(i).neutral)
+        of = {kind.name: kind.neutral for kind in KINDS.values()}
+        return tuple(e for i in self.independent for e in of[self.joint(i).kind])
 
     @cached_property
     def is_moved(self) -> bool:
