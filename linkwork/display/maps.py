@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WRITTEN = 12  # cells in a row that still have room for a number
+WRITTEN = 10  # cells in a row that still have room for a number
+MARGINS = (0.85, 0.1, 0.55, 0.3)
+COUNTED = 8  # and for how many samples there are
 FEWEST = 5  # samples below which a cell is left white
 
 
 def maps(found: Findings, chosen: Sequence[Map]) -> Figure:
     """For each pair of inputs what is known of it: success at the left, the load at the right."""
     kinds = [k for k in ("share", "load") if any(getattr(m, k) is not None for m in chosen)]
-    figure, axes = panels(len(chosen) * len(kinds), len(kinds), height=3.6)
+    figure, axes = panels(len(chosen) * len(kinds), len(kinds), 3.6, MARGINS)
     for i, one in enumerate(chosen):
         for j, kind in enumerate(kinds):
             ax = axes[i * len(kinds) + j]
@@ -37,7 +39,8 @@ def _share(ax: Axes, one: Map) -> None:
     values = np.where(one.count >= FEWEST, 100 * one.share, np.nan)
     text = [[f"{v:.0f}" if np.isfinite(v) else "" for v in row] for row in values]
     _cells(ax, one, values, text, ("cividis", 0, 100), "success [%]")
-    title(ax, "success [%] (samples)", 60)
+    few = "samples" if max(values.shape) <= COUNTED else f"{one.count.min():,} … {one.count.max():,} samples a cell"
+    title(ax, f"success [%] ({few})", 60)
 
 
 def _load(ax: Axes, one: Map, found: Findings) -> None:
@@ -56,6 +59,8 @@ def _cells(
     ax: Axes, one: Map, values: np.ndarray, text: list[list[str]], colours: tuple[str, Any, Any], what: str
 ) -> None:
     """Coloured cells with numbers written in; levels of a grid are as wide as each other."""
+    from matplotlib.ticker import MaxNLocator
+
     x, y = (_edges(one, k) for k in (0, 1))
     name, low, high = colours
     mesh = ax.pcolormesh(x, y, values.T, cmap=name, vmin=low, vmax=high, edgecolors="white", linewidth=0.5)
@@ -66,11 +71,18 @@ def _cells(
         if max(values.shape) <= WRITTEN and text[i][j]:
             colour = "white" if float(mesh.norm(values[i, j])) < 0.55 else "#111111"  # type: ignore[arg-type]
             at = (float(x[i] + x[i + 1]) / 2, float(y[j] + y[j + 1]) / 2)
-            below = f"\n({one.count[i, j]})" if what.startswith("success") and max(values.shape) <= 8 else ""
-            ax.text(*at, text[i][j] + below, ha="center", va="center", fontsize=6.3, color=colour, linespacing=0.95)
+            tall = float(y[j + 1] - y[j]) / float(
+                y[-1] - y[0]
+            )  # two lines need a fifteenth of the height, one half that
+            counted = what.startswith("success") and max(values.shape) <= COUNTED and tall > 1 / 15
+            if tall > 1 / 30:
+                said = text[i][j] + (f"\n({one.count[i, j]})" if counted else "")
+                ax.text(*at, said, ha="center", va="center", fontsize=6.3, color=colour, linespacing=0.95)
     for k, (axis, edges) in enumerate(((ax.xaxis, x), (ax.yaxis, y))):
         levels, by = one.levels[k], scale(one.units[k])
-        if levels is not None:
+        if levels is None:
+            axis.set_major_locator(MaxNLocator(5))
+        else:
             axis.set_ticks((edges[:-1] + edges[1:]) / 2, [number(v * by, "", 3) for v in levels])
     ax.set_xlabel(style.words(label(one.x, one.units[0]), 60))
     ax.set_ylabel(style.words(label(one.y, one.units[1]), 60))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from linkwork.display import style
-from linkwork.display.sweep_words import label, matters, scale
+from linkwork.display.sweep_words import label, scale
 from linkwork.sweeping.findings import Against, Column, Findings, Sensitivity
 
 if TYPE_CHECKING:
@@ -18,15 +18,25 @@ if TYPE_CHECKING:
 BLUE, RED, GREEN = style.PALETTE[0], style.PALETTE[1], style.PALETTE[2]
 DRAWN = 2000  # points of a scatter
 PANELS = 18
+MARGINS = (0.62, 0.12, 0.5, 0.1)  # inches left, right, below and above each of several axes
 CLASSES = 40
 
 
-def panels(count: int, columns: int = 3, height: float = 2.3) -> tuple[Figure, list[Axes]]:
-    """A figure of so many axes in rows; the page is as wide as three."""
+def panels(
+    count: int, columns: int = 3, height: float = 2.2, margins: tuple[float, float, float, float] | None = MARGINS
+) -> tuple[Figure, list[Axes]]:
+    """A figure of so many axes in rows; the page is as wide as three. Without margins they are found by drawing."""
     columns = min(columns, count)
     rows = -(-count // columns)
-    figure = style.new_figure(9.6 if columns > 1 else 8.0, max(height * rows, 1.6), shown=False)
+    width, high = 9.6 if columns > 1 else 8.0, max(height * rows, 1.3)
+    figure = style.new_figure(width, high, shown=False)
     grid = figure.add_gridspec(rows, columns)
+    if count > 1 and margins is not None:
+        left, right, bottom, top = margins
+        figure.set_layout_engine("none")
+        gaps = {"wspace": (left + right) / (width / columns - left - right)}
+        gaps["hspace"] = (bottom + top) / (high / rows - bottom - top)
+        grid.update(left=left / width, right=1 - right / width, bottom=bottom / high, top=1 - top / high, **gaps)
     return figure, [figure.add_subplot(grid[k // columns, k % columns]) for k in range(count)]
 
 
@@ -112,9 +122,13 @@ def load_against(found: Findings, inputs: Sequence[Column], load: Column) -> Fig
 
 
 def _upper(x: np.ndarray, y: np.ndarray, bins: int) -> tuple[list[float], list[float]]:
-    if bins < 2:
+    levels, at = np.unique(x, return_inverse=True)
+    if len(levels) <= 12:
+        parts = [np.flatnonzero(at == k) for k in range(len(levels))]
+    elif bins < 2:
         return [], []
-    parts = [p for p in np.array_split(np.argsort(x, kind="stable"), bins) if len(p)]
+    else:
+        parts = np.array_split(np.argsort(x, kind="stable"), bins)
     return [float(np.median(x[p])) for p in parts], [float(np.quantile(y[p], 0.95)) for p in parts]
 
 
@@ -122,9 +136,10 @@ def _upper(x: np.ndarray, y: np.ndarray, bins: int) -> tuple[list[float], list[f
 def effects(chosen: Sequence[Sensitivity]) -> Figure:
     """Effects of the inputs with intervals: dark the first measure, light the second; grey: not above chance."""
     from matplotlib.patches import Patch
+    from matplotlib.ticker import MaxNLocator
 
     most = max(min(len(s.effects), 12) for s in chosen)
-    figure, axes = panels(len(chosen), 2, height=1.2 + 0.36 * most)
+    figure, axes = panels(len(chosen), 2, 1.2 + 0.36 * most, margins=None)
     for ax, one in zip(axes, chosen, strict=True):
         rows = one.effects[:12][::-1]
         place = np.arange(len(rows))
@@ -133,12 +148,13 @@ def effects(chosen: Sequence[Sensitivity]) -> Figure:
             parts = [e.first if k == 0 else e.second for e in rows]
             value = np.array([p.value for p in parts])
             error = np.abs([[p.low for p in parts] - value, [p.high for p in parts] - value])
-            colours = [colour if matters(e, one.how) else "#bbbbbb" for e in rows]
+            colours = [colour if e.clear else "#bbbbbb" for e in rows]
             ax.barh(place + at, value, height=0.32, color=colours, alpha=0.8)
             ax.errorbar(value, place + at, xerr=error, fmt="none", ecolor="#333333", lw=0.9, capsize=2)
         ax.axvline(0, color="#555555", lw=0.8)
         ax.set_yticks(place, [style.words(e.name, 28) for e in rows])
         ax.grid(axis="y", visible=False)
+        ax.xaxis.set_major_locator(MaxNLocator(6))
         ax.set_xlim(min(-0.05, *(e.first.low for e in rows)) * 1.1, 1.05)
         title(ax, one.of)
         handles = [Patch(color=colour, label=name) for name, colour in zip(names, (BLUE, GREEN), strict=True)]

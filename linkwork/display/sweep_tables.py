@@ -10,7 +10,6 @@ from linkwork.display.html import bullets, folded, paragraph, table
 from linkwork.display.sweep_words import (
     command,
     drawn,
-    matters,
     number,
     quantity,
     share,
@@ -55,7 +54,7 @@ def sensitivity(found: Findings, one: Sensitivity) -> str:
 
     def row(e: Effect) -> tuple[str, ...]:
         told = [f"{_hundredths(x.value)}\n{_hundredths(x.low)} … {_hundredths(x.high)}" for x in (e.first, e.second)]
-        return (e.name, *told, "" if matters(e, one.how) else "not above chance")
+        return (e.name, *told, "" if e.clear else "not above chance")
 
     return table(("input", *heads, ""), [row(e) for e in one.effects], (1, 2))
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from linkwork.display import style
-from linkwork.sweeping.findings import Check, Drawn, Effect, Estimated, Findings, Sample
+from linkwork.sweeping.findings import Check, Drawn, Estimated, Findings, Sample
 
 DEGREES = {"rad": "°", "rad/s": "°/s", "rad/s^2": "°/s²"}
 RARE = 0.01  # a share of failed samples from which a sweep is not to be believed
@@ -149,20 +149,13 @@ def _matters(found: Findings) -> list[tuple[str, str]]:
     said = []
     for of in dict.fromkeys(("success", found.load.name if found.load else "")):
         felt = next((x for x in found.sensitivity if x.of == of), None)
-        strong = [e.name for e in felt.effects if matters(e, felt.how)][:3] if felt else []
+        strong = [e.name for e in felt.effects if e.clear][:3] if felt else []
         if strong:
             said.append(f"{of} depends most on {_listed(strong)}")
     if not said:
         return [("What matters?", "No single input shows a clear effect.")] if found.sensitivity else []
     text = "; ".join(said)
     return [("What matters?", f"{text[0].upper()}{text[1:]}.")]
-
-
-def matters(effect: Effect, how: str) -> bool:
-    """Does the effect of an input stand out of chance?"""
-    if how == "sobol":
-        return effect.second.low > 0.01
-    return effect.first.low * effect.first.high > 0 or effect.second.low > 0
 
 
 def _listed(names: list[str]) -> str:

@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 from linkwork.simulation.estimate import Interval, score
 from linkwork.statistics.ratios import ratio
 
-CLASSES = 16
+CLASSES = (8, 40)  # few and many: a sine is blurred by 1 % of its variance at most by 40 of them
 
 
 def ranks(x: np.ndarray) -> np.ndarray:
@@ -43,7 +43,7 @@ def explained(a: np.ndarray, y: np.ndarray, confidence: float = 0.95) -> Interva
     effect that rises on both sides.
     """
     n = len(a)
-    count = min(CLASSES, max(2, n // 10))
+    count = min(max(n // 40, CLASSES[0]), CLASSES[1], max(n // 5, 2))
     at = np.unique(np.minimum(((a - 0.5) * count / max(n, 1)).astype(np.int64), count - 1), return_inverse=True)[1]
     members = np.bincount(at) if n else np.zeros(0)
     if n <= len(members) or len(members) < 2:

@@ -17,8 +17,10 @@ from linkwork.sweeping.evidence import Samples
 from linkwork.sweeping.expression import Computed
 from linkwork.sweeping.findings import Against, Column, Effect, Map, Sensitivity
 
+Ranked = dict[bytes, dict[str, np.ndarray]]
 SUCCESS = "success"
 LEAST = 20  # samples, or blocks, without which nothing is said of an effect
+NOTHING = 0.01  # a total index whose interval reaches down to this is not told from none
 IN_A_CELL = 20  # samples without which a cell has no quantile of the load
 
 
@@ -34,9 +36,12 @@ def sensitivity(samples: Samples, confidence: float) -> tuple[Sensitivity, ...]:
     of = {SUCCESS: table["success"].astype(float)} if samples.found.plan.success else {}
     of |= {name: table[name].astype(float) for name in samples.of_kind("value")}
     of = {name: np.where(good, y, np.nan) for name, y in of.items()}
-    how = _sobol if samples.found.plan.design == "saltelli" else _ranked
-    found = [x for name, y in of.items() if (x := how(samples, name, y, confidence)) is not None]
-    return tuple(found)
+    if samples.found.plan.design == "saltelli":
+        found = [_sobol(samples, name, y, confidence) for name, y in of.items()]
+    else:
+        ranked: Ranked = {}
+        found = [_ranked(samples, name, y[samples.used], confidence, ranked) for name, y in of.items()]
+    return tuple(x for x in found if x is not None)
 
 
 def _sobol(samples: Samples, name: str, y: np.ndarray, confidence: float) -> Sensitivity | None:
@@ -46,22 +51,24 @@ def _sobol(samples: Samples, name: str, y: np.ndarray, confidence: float) -> Sen
     first, total, blocks = sobol_indices(whole, len(plan.varying), confidence)
     if blocks < LEAST or not np.isfinite([x.value for x in total]).all():
         return None
-    effects = [Effect(n, first[k], total[k]) for k, n in enumerate(plan.varying)]
-    return Sensitivity(name, "sobol", blocks, tuple(sorted(effects, key=lambda e: -e.second.value)))
+    effects = [Effect(n, first[k], total[k], total[k].low > NOTHING) for k, n in enumerate(plan.varying)]
+    return Sensitivity(name, "sobol", blocks, tuple(sorted(effects, key=lambda e: (not e.clear, -e.second.value))))
 
 
-def _ranked(samples: Samples, name: str, y: np.ndarray, confidence: float) -> Sensitivity | None:
-    there = np.isfinite(y[samples.used])
-    y = y[samples.used][there]
+def _ranked(samples: Samples, name: str, y: np.ndarray, confidence: float, ranked: Ranked) -> Sensitivity | None:
+    """`ranked` keeps the inputs' ranks among the same samples."""
+    there = np.isfinite(y)
+    y, key = y[there], there.tobytes()
     if len(y) < LEAST or (y == y[0]).all():
         return None
+    if key not in ranked:
+        ranked[key] = {x.name: ranks.ranks(x.values[there]) for x in samples.varied}
     own, effects = ranks.ranks(y), []
-    for x in samples.varied:
-        if (x.values[there] == x.values[there][0]).all():
-            continue
-        a = ranks.ranks(x.values[there])
-        effects.append(Effect(x.name, ranks.correlation(a, own, confidence), ranks.explained(a, y, confidence)))
-    effects.sort(key=lambda e: -max(e.first.value**2, e.second.value))
+    for other, a in ranked[key].items():
+        if (a != a[0]).any():
+            r, alone = ranks.correlation(a, own, confidence), ranks.explained(a, y, confidence)
+            effects.append(Effect(other, r, alone, r.low * r.high > 0 or alone.low > 0))
+    effects.sort(key=lambda e: (not e.clear, -max(e.first.value**2, e.second.value)))
     return Sensitivity(name, "ranks", len(y), tuple(effects)) if effects else None
 
 
@@ -112,7 +119,7 @@ def split(text: str) -> tuple[str, str]:
 def table_over(x: Column, y: Column, held: np.ndarray | None, load: np.ndarray | None, share: float) -> Map:
     """Shares with their intervals, and a quantile of the load, over two columns."""
     there = np.isfinite(x.values) & np.isfinite(y.values)
-    most = int(np.clip(np.sqrt(there.sum() / 30), 2, 12))
+    most = int(np.clip(np.sqrt(there.sum() / 30), 2, 10))
     cells = celled(x.values[there], y.values[there], held[there] if held is not None else there[there], most)
     rate = low = high = None
     if held is not None:

@@ -94,17 +94,20 @@ class Map:
 
 @dataclass(frozen=True)
 class Effect:
-    """What an input does to a number: `first` and `second` as the sensitivity's `how` says."""
+    """What an input does to a number: `first` and `second` as the sensitivity's `how` says; `clear`: above chance."""
 
     name: str
     first: Estimated
     second: Estimated
+    clear: bool
 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """Effects of all inputs on one number, strongest first. `how`: "sobol" (first-order and total index) or "ranks"
-    (rank correlation and share explained alone)."""
+    """Effects of all inputs on one number, clear ones before others, the strongest first.
+
+    `how`: "sobol" (first-order and total index) or "ranks" (rank correlation and share explained alone).
+    """
 
     of: str
     how: str
