@@ -153,7 +153,7 @@ def _begin(
     if w is not None:
         body += events.arm(w, s, s.setting("step") if method.controller is None else s.h)
     if x is not None:
-        body += extremes.look(x, s, s.fresh, s.t, s.y)
+        body += extremes.begin(x, s)
     return [*body, *clear((s.fresh,))]
 
 
@@ -241,11 +241,11 @@ def _accept(
         )
     )
     if x is not None:
-        body += extremes.within(x, s, until)
+        body += extremes.within(x, s, method, until)
     if w is not None:
         body.append(events.act(w, s, failed))
     if x is not None:
-        body += extremes.look(x, s, s.accepted, s.t1, s.y1)
+        body += extremes.end(x, s, None if w is None else w.cut)
     return [
         *body,
         Assign(s.accepted, s.y, s.y1),
