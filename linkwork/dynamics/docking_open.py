@@ -19,7 +19,16 @@ from dataclasses import dataclass, replace
 import casadi as ca
 
 from linkwork.dynamics.docking_rows import Base, Row
-from linkwork.dynamics.docking_tree import composite, excess, freedoms, moving_rows, right_side, solve, told
+from linkwork.dynamics.docking_tree import (
+    VELOCITY_TERMS,
+    composite,
+    excess,
+    freedoms,
+    moving_rows,
+    right_side,
+    solve,
+    told,
+)
 from linkwork.dynamics.formulation import gives
 from linkwork.errors import ModelError, nearest
 from linkwork.model.check import check_moves_mass
@@ -124,6 +133,7 @@ def _six(turn: SX) -> SX:
 @gives(
     "v_dot", "wrenches", "base_wrench", "energy_rate", "p_ddot", "a_I", "dM_R", "ds_R", "a_R", "G_R",
     refuses={"coupled joint": "a joint that follows another one leaves no tree of articulated bodies"},
+    approximates=VELOCITY_TERMS,
 )  # fmt: skip
 def docking_open(
     model: Model,

@@ -189,6 +189,10 @@ def _couple(craft: Spacecraft, chains: Chains, coupling: str, sweeps: int) -> tu
 @gives(
     "v_dot", "wrenches", "base_wrench", "a_0", "a_A", "eta_ddot", "G_0", "p_ddot",
     refuses={"coupled joint": "a joint that follows another one leaves no tree of articulated bodies"},
+    approximates={
+        'coupling="alternating"': "in each sweep the mechanism is given the port's accelerations of the sweep before, "
+        "none at first"
+    },
 )  # fmt: skip
 def docking_spacecraft(
     model: Model,

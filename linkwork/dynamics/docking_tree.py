@@ -210,9 +210,16 @@ def excess(rows: Sequence[Row]) -> SX:
     return ca.vertcat(SX(0, 1), *[b.excess for b in rows if b.freedom is not None])
 
 
+VELOCITY_TERMS = {
+    'base="velocity terms only"': "of a body on a prescribed joint of the world the acceleration of the centre and "
+    "the angular acceleration are left out, as in the source"
+}
+
+
 @gives(
-    "v_dot", "wrenches", "base_wrench", "M", "energy_rate", "A", "A_composite", "b", "p_ddot", "G_0", "residual", "RB"
-)
+    "v_dot", "wrenches", "base_wrench", "M", "energy_rate", "A", "A_composite", "b", "p_ddot", "G_0", "residual", "RB",
+    approximates=VELOCITY_TERMS,
+)  # fmt: skip
 def docking_tree(
     model: Model, q: SX, v: SX, tau: SX, f_ext: SX | None = None, t: SX | None = None, base: str | Base = "full"
 ) -> dict[str, SX]:

@@ -51,11 +51,14 @@ def returns(
     return mark
 
 
-def gives(*names: str, refuses: Mapping[str, str] | None = None) -> Callable[[Formulation], Formulation]:
+def gives(
+    *names: str, refuses: Mapping[str, str] | None = None, approximates: Mapping[str, str] | None = None
+) -> Callable[[Formulation], Formulation]:
     """Make a formulation of a function that returns a dictionary with these quantities, "v_dot" first among them.
 
     The formulation returns v_dot alone; `formulation.giving("v_dot", "M")` is one that returns more. `refuses`: element
     of a model (see `ledger.ELEMENTS`) → why this formulation cannot take it; it is refused by name before running.
+    `approximates`: option of this formulation, as it is called → what is left out with it.
     """
 
     def mark(solve: Formulation) -> Formulation:
@@ -79,6 +82,7 @@ def gives(*names: str, refuses: Mapping[str, str] | None = None) -> Callable[[Fo
 
             chosen.returns, chosen.sweeps = wanted, None  # type: ignore[attr-defined]
             chosen.gives, chosen.giving, chosen.refuses = names, giving, dict(refuses or {})  # type: ignore[attr-defined]
+            chosen.approximates = dict(approximates or {})  # type: ignore[attr-defined]
             return chosen
 
         return giving("v_dot")

@@ -1,0 +1,125 @@
+"""Writes docs/agreement.md: `verify` on every URDF of example-robot-data, fixed and free base, peers as extra columns.
+
+python docs/agreement.py            all of them, about half an hour
+python docs/agreement.py panda pr2  only these files, printed and not written
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import linkwork as lw
+from linkwork.model.check import unmoved
+
+PAGE = Path(__file__).with_suffix(".md")
+SAMPLES, SEED, PEERS = 50, 0, ("pinocchio", "mujoco")
+WORDS = {"v_dot": "v_dot", "wrenches": "wrenches", "base_wrench": "base wrench", "M": "M", "energy_rate": "energy rate"}
+HEAD = ("robot", "base", "bodies", "freedoms", "ways", *WORDS.values(), *PEERS, "verdict")
+TEXT = """# Do the formulations agree on real robots?
+
+`linkwork verify` on every URDF of `example-robot-data` {data}, {samples} random states of seed {seed} each, with
+Pinocchio {pinocchio} and MuJoCo {mujoco} as extra columns. Written by `python docs/agreement.py`.
+
+A number is the largest relative difference between any two ways, peers included, relative to the largest entry of the
+quantity in its state. `ways` counts formulations, the machine code of `aba` and peers. The columns `pinocchio` and
+`mujoco` hold the largest difference of that peer from any formulation, in any quantity. Coupled (`mimic`) joints leave
+out the formulations that refuse them by name: `separate_bodies`, `docking_open`; see [ledger.md](ledger.md).
+
+**{summary}
+
+{table}
+
+{notes}
+"""
+
+
+def robots():
+    """Every file, by a short name."""
+    import cmeel
+
+    prefix = next(Path(p) for p in cmeel.__path__).parent / "cmeel.prefix"
+    folder = prefix / "share/example-robot-data/robots"
+    found = {path: path.relative_to(folder).parts[0].removesuffix("_description") for path in folder.rglob("*.urdf")}
+    return dict(sorted((f"{robot}/{path.stem}", path) for path, robot in found.items()))
+
+
+def fingerprint(model):
+    """Everything the equations depend on; several files describe one mechanism and differ in their shapes."""
+    joints = [
+        (j.name, j.kind, j.parent, j.position, j.rotation, j.axis, j.coupling and j.coupling.ratio)
+        for j in model.joints[1:]
+    ]
+    return repr((joints, [[(p.mass, p.centre, p.inertia) for p in b.inertials] for b in model.bodies]))
+
+
+def numbers(found):
+    """Cells of a row that hold differences, and the verdict."""
+    cells = [f"{found.worst[q].difference:.1e}" if q in found.worst else "" for q in WORDS]
+    for peer in PEERS:
+        apart = [
+            each.largest[k, j]
+            for each in found.quantities.values()
+            for k, way in enumerate(each.names)
+            for j, other in enumerate(each.names)
+            if way.startswith(peer) and not other.startswith(PEERS)
+        ]
+        cells.append(f"{max(apart):.1e}" if apart else "refuses")
+    return [*cells, "agree" if found.ok else "**do not agree**"]
+
+
+def row(name, path, base, seen):
+    """Cells of one robot on one base, and the notes about it; `seen`: fingerprints told so far."""
+    model = lw.read_urdf(path, base=base)
+    first = [name, base, str(len(model.bodies) - 1), str(model.nv)]
+    same = seen.setdefault((base, fingerprint(model)), name)
+    blank = [""] * (len(HEAD) - 6)
+    if same != name:
+        return [*first, "", *blank, f"the same mechanism as {same}"], []
+    if stuck := unmoved(model):
+        return [*first, "", *blank, f"refused: joint '{model.joint(stuck[0]).name}' moves no mass"], []
+    found = lw.verify(model, SAMPLES, SEED, peers=PEERS)
+    notes = [f"{name}, {base}: {note}" for note in found.notes if "crba" in note]
+    notes += [f"{name}, {base}: {found.refused[p]}" for p in PEERS if p in found.refused]
+    return [*first, str(len(found.ways)), *numbers(found)], notes
+
+
+def markdown(rows):
+    lines = [HEAD, ["---", "---", *["--:"] * (len(HEAD) - 3), "---"], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def summary(rows):
+    judged = [r for r in rows if r[4]]
+    agree = sum(r[-1] == "agree" for r in judged)
+    largest = max(float(cell) for r in judged for cell in r[5:10] if cell)
+    pinocchio = [float(r[10]) for r in judged if r[10] != "refuses"]
+    refused, same = (sum(word in r[-1] for r in rows) for word in ("refused", "same mechanism"))
+    return (
+        f"{agree} of {len(judged)} different mechanisms agree; largest difference {largest:.1e},\nfrom Pinocchio "
+        f"{max(pinocchio):.1e} ({len(pinocchio)} mechanisms).** {same} rows hold a mechanism that is there already,\n"
+        f"{refused} a joint that moves no mass, which every formulation refuses by name."
+    )
+
+
+def main(only):
+    from importlib.metadata import version
+
+    rows, notes, seen, began = [], [], {}, time.monotonic()
+    files = {name: path for name, path in robots().items() if not only or path.stem in only}
+    for k, (name, path) in enumerate(files.items(), 1):
+        for base in ("fixed", "free"):
+            cells, more = row(name, path, base, seen)
+            rows.append(cells)
+            notes += more
+            print(f"{k} of {len(files)}, {time.monotonic() - began:.0f} s: " + " | ".join(cells), file=sys.stderr)
+    versions = {k: version(v) for k, v in (("data", "example-robot-data"), ("pinocchio", "pin"), ("mujoco", "mujoco"))}
+    notes = "Notes\n\n" + "\n".join(f"- {note}" for note in notes) if notes else ""
+    text = TEXT.format(samples=SAMPLES, seed=SEED, summary=summary(rows), table=markdown(rows), notes=notes, **versions)
+    if only:
+        print(text)
+    else:
+        PAGE.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
