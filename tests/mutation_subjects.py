@@ -1,0 +1,207 @@
+"""The formulations whose mutants are judged: their files, what holds equations there, and how `verify` takes them.
+
+Left out are functions that hold no equation of motion (checks of numbers, their messages) and results of its own that
+only one formulation gives, so that nothing can be compared: those have tests of their own in tests/dynamics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import casadi as ca
+from mutants import Key, Site, sites
+from mutation_models import in_a_plane, in_space
+
+import linkwork as lw
+from linkwork.dynamics.coupling import expansion
+from linkwork.dynamics.formulation import gives
+from linkwork.model.model import Model
+from linkwork.verify import QUANTITIES
+
+DYNAMICS = "linkwork.dynamics."
+Modules = Mapping[str, ModuleType]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A formulation: `modules` are imported privately, in this order, and `ways` of them given to `verify`.
+
+    places   module → functions that hold its equations; () for the whole file
+    same     places whose change changes no answer → why
+    """
+
+    modules: tuple[str, ...]
+    places: Mapping[str, tuple[str, ...]]
+    ways: Callable[[Modules], Mapping[str, Any]]
+    models: Callable[[], dict[str, Model]] = in_space
+    same: Mapping[Key, str] = field(default_factory=dict)
+
+    def sites(self) -> list[Site]:
+        found = [s for m, functions in self.places.items() for s in sites(m, functions)]
+        unknown = set(self.same) - {s.key for s in found}
+        assert not unknown, f"no such places: {unknown}"
+        return [s for s in found if s.key not in self.same]
+
+
+SPATIAL, JOINTS = "linkwork.spatial", "linkwork.model.joints"
+
+
+def _dynamics(*names: str) -> tuple[str, ...]:
+    return tuple(DYNAMICS + name for name in names)
+
+
+def _way(name: str, modules: Modules, **fixed: Any) -> Any:
+    """A formulation of a private module with options set."""
+    form = getattr(modules[DYNAMICS + name], name)
+    quantities = tuple(q for q in QUANTITIES if q in form.gives)
+
+    @gives(*quantities, refuses=form.refuses)
+    def way(model: Any, *given: Any) -> dict[str, Any]:
+        return dict(zip(quantities, form.giving(*quantities)(model, *given, **fixed), strict=True))
+
+    return way
+
+
+def recursions(modules: Modules) -> dict[str, Any]:
+    """Whatever of `aba`, `rnea` and `crba` is private, the others as they are."""
+    aba, rnea, crba = (modules.get(DYNAMICS + name) for name in ("aba", "rnea", "crba"))
+
+    @gives("v_dot", "wrenches", "base_wrench", "M")
+    def way(model: Any, q: Any, v: Any, tau: Any, f_ext: Any = None, t: Any = None) -> dict[str, Any]:
+        v_dot = (lw if aba is None or rnea else aba).aba(model, q, v, tau, f_ext, t)
+        f, base = (rnea or lw).wrenches(model, q, v, v_dot, f_ext, t)
+        return {"v_dot": v_dot, "wrenches": f, "base_wrench": base, "M": (crba or lw).crba(model, q, t)}
+
+    @gives("v_dot")
+    def undone(model: Any, q: Any, v: Any, tau: Any, f_ext: Any = None, t: Any = None) -> dict[str, Any]:
+        """v_dot + M⁻¹ (tau − rnea(v_dot))."""
+        v_dot = lw.aba(model, q, v, tau, f_ext, t)
+        left = tau - rnea.rnea(model, q, v, v_dot, f_ext, t)  # type: ignore[union-attr]
+        return {"v_dot": v_dot + ca.solve(lw.crba(model, q, t), left)}
+
+    return {"mutant": way} | ({"mutant, factorised": crba.forward, "mutant, undone": undone} if crba else {})
+
+
+def docking_closed(modules: Modules) -> dict[str, Any]:
+    """With the mass matrix by composite inertias, and by unit accelerations."""
+    form = modules[DYNAMICS + "docking_tree"].docking_tree
+
+    @gives("v_dot", "M")
+    def columns(model: Any, *given: Any) -> dict[str, Any]:
+        v_dot, A = form.giving("v_dot", "A")(model, *given)
+        G = expansion(model) if model.coupled else ca.SX.eye(model.nv)
+        return {"v_dot": v_dot, "M": G.T @ A @ G}
+
+    return {"mutant": _way("docking_tree", modules), "mutant, columns": columns}
+
+
+def docking_opened(modules: Modules) -> dict[str, Any]:
+    """All of it articulated, and what hangs on the first body folded into the closed form."""
+    return {
+        "mutant": _way("docking_open", modules),
+        "mutant, controlled": _way("docking_open", modules, controlled="b1"),
+    }
+
+
+def kane(modules: Modules) -> dict[str, Any]:
+    """By the complement; all at once, with hinge wrenches of its multipliers and the mass matrix of its matrices."""
+    Kane = modules[DYNAMICS + "kane_graph"].Kane
+
+    @gives("v_dot", "wrenches", "M")
+    def at_once(model: Any, q: Any, v: Any, tau: Any, f_ext: Any = None, t: Any = None) -> dict[str, Any]:
+        k = Kane(model, q, v, tau, f_ext, t)
+        drive, rows = k.tau - k.armature * (k.G @ k.v_dot_a), []
+        for i in model.tree:
+            own, h = drive[model.v_slices[i]], k.hinges[i]
+            F, T = k.F_c[i - 1, :].T, k.T_c[i - 1, :].T
+            if own.numel():
+                F, T = F + h.Fa @ own, T + h.Ta @ own
+            rows.append(ca.horzcat(F.T @ k.R[i], T.T @ k.R[i]))
+        M = k.N.T @ k.Mz @ k.N + k.G.T @ ca.diag(k.armature) @ k.G
+        return {"v_dot": k.v_dot_a, "wrenches": ca.vertcat(*rows), "M": M}
+
+    return {"mutant": _way("kane_graph", modules), "mutant, all at once": at_once}
+
+
+def block(modules: Modules) -> dict[str, Any]:
+    """Forward dynamics; the same with the matrix B; inverse dynamics, which is linear in the accelerations."""
+    letters, links, drives = (modules[DYNAMICS + name] for name in ("block_letters", "block_links", "block_drives"))
+
+    @gives("v_dot", "M")
+    def matrices(model: Any, q: Any, v: Any, tau: Any, f_ext: Any = None, t: Any = None) -> dict[str, Any]:
+        chain = links.chain(model, q, v, t)
+        x = letters.letters(model, chain, f_ext)
+        M = chain.G.T @ x.A @ chain.G + chain.armature
+        forces = x.A @ chain.q_ddot_0 + x.B @ x.q_dot - x.C @ x.f_g - x.Dn @ x.n_g
+        return {"v_dot": ca.solve(M, tau - chain.G.T @ forces), "M": M}
+
+    @gives("v_dot", "wrenches", "base_wrench", "M")
+    def inverse(model: Any, q: Any, v: Any, tau: Any, f_ext: Any = None, t: Any = None) -> dict[str, Any]:
+        a = ca.SX.sym("a", model.nv)
+        needed = drives.drive_forces(model, q, v, a, f_ext, t)
+        M, h = ca.jacobian(needed, a), ca.substitute(needed, a, 0)
+        v_dot = ca.solve(M, tau - h)
+        f, base, _, _ = drives.link_forces(model, q, v, v_dot, f_ext, t)
+        return {"v_dot": v_dot, "wrenches": f, "base_wrench": base, "M": M}
+
+    return {"mutant": _way("block_matrix", modules), "mutant, B": matrices, "mutant, inverse": inverse}
+
+
+_MOTION = ("_revolute", "_prismatic", "_helical", "_cylindrical", "_universal", "_planar", "_free", "_prescribed")
+_SWEEPS = {DYNAMICS + "sweeps": ("link", "body_inertia", "links", "run")}
+_TRANSFORM = ("Transform.into", "Transform.motion", "Transform.force", "Transform.inertia")
+SUBJECTS: dict[str, Subject] = {
+    "aba": Subject(
+        (SPATIAL, JOINTS, *_dynamics("sweeps", "aba")),
+        {DYNAMICS + "aba": (), **_SWEEPS, JOINTS: _MOTION,
+         SPATIAL: (*_TRANSFORM, "spin", "gyroscopic", "rigid_inertia", "solve_symmetric", "eliminate")},
+        recursions,
+    ),
+    "rnea, crba": Subject(
+        (SPATIAL, JOINTS, *_dynamics("sweeps", "aba", "coupling", "rnea", "crba")),
+        {DYNAMICS + "rnea": (), DYNAMICS + "crba": (), DYNAMICS + "aba": ("world", "velocities"),
+         DYNAMICS + "coupling": (), **_SWEEPS, SPATIAL: _TRANSFORM},
+        recursions,
+    ),
+    "separate_bodies": Subject(
+        _dynamics("separate_bodies_joints", "separate_bodies"),
+        {DYNAMICS + "separate_bodies_joints": (),
+         DYNAMICS + "separate_bodies": ("mass_of", "outward", "inward", "accelerations", "separate_bodies", "at_origin",
+                                       "power")},
+        lambda m: {"mutant": _way("separate_bodies", m)},
+    ),
+    "separate_bodies_planar": Subject(
+        _dynamics("separate_bodies", "separate_bodies_planar"),
+        {DYNAMICS + "separate_bodies_planar": ("_normal", "outward", "separate_bodies_planar", "power")},
+        lambda m: {"mutant": _way("separate_bodies_planar", m)},
+        in_a_plane,
+    ),
+    "docking_tree": Subject(
+        _dynamics("docking_rows", "docking_tree"),
+        {DYNAMICS + "docking_rows": (),
+         DYNAMICS + "docking_tree": ("columns", "composite", "_Symmetric.add",
+                                    "right_side", "loads", "in_body_axes", "told",
+                                    "docking_tree")},
+        docking_closed,
+    ),
+    "docking_open": Subject(
+        _dynamics("docking_rows", "docking_tree", "docking_open"),
+        {DYNAMICS + "docking_open": (), DYNAMICS + "docking_rows": ("_load", "move")},
+        docking_opened,
+    ),
+    "kane_graph": Subject(
+        _dynamics("kane_hinges", "kane_tree", "kane_reactions", "kane_graph"),
+        {DYNAMICS + "kane_hinges": (*_MOTION, "Hinge.turned"), DYNAMICS + "kane_tree": (),
+         DYNAMICS + "kane_reactions": ("all_at_once",), DYNAMICS + "kane_graph": ()},
+        kane,
+    ),
+    "block_matrix": Subject(
+        _dynamics("block_links", "block_letters", "block_matrix", "block_drives"),
+        {DYNAMICS + "block_links": (), DYNAMICS + "block_letters": (), DYNAMICS + "block_matrix": (),
+         DYNAMICS + "block_drives": ("moved", "drive_forces")},
+        block,
+    ),
+}  # fmt: skip
