@@ -199,7 +199,7 @@ def test_what_an_input_explains_alone_is_its_first_order_index():
 
 
 def test_what_rises_on_both_sides_is_seen_and_chance_is_not():
-    """y = x²: no rank correlation, yet all is explained, but for the width of 40 classes (0.3 %). Noise explains nothing."""
+    """y = x²: no rank correlation, yet all is explained (but 0.3 %, the width of 40 classes). Noise is not."""
     (x,) = numbers(2000, "x")
     a = ranks.ranks(x)
     y = (x - 0.5) ** 2

@@ -89,7 +89,9 @@ def spread(found: Findings) -> Figure:
     figure, axes = panels(len(columns), height=1.9)
     for ax, column in zip(axes, columns, strict=True):
         x = column.values[np.isfinite(column.values)] * scale(column.unit)
-        counts, edges = np.histogram(x, CLASSES)
+        half = max((x.max() - x.min()) / 2, 1e-9 * abs(x).max(), 1e-300)  # of numbers that are all but the same too
+        middle = (x.max() + x.min()) / 2
+        counts, edges = np.histogram(x, CLASSES, (middle - half, middle + half))
         ax.stairs(counts, edges, fill=True, color=BLUE, alpha=0.55)
         for q, dash in zip(np.quantile(x, (0.05, 0.5, 0.95)), ("--", "-", "--"), strict=True):
             ax.axvline(q, color="#333333", lw=1, ls=dash)

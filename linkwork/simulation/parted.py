@@ -213,9 +213,11 @@ def _finish(plan: Plan, store: Store, judge: _Judge) -> dict[str, Any]:
 def in_this_process(task: Task, threads: int | None, tell: Callable[[int], None] | None = None) -> Source:
     """Parts one after another, each on all threads; `tell` hears how many samples of the part are done."""
 
+    progress = None if tell is None else lambda done, _: tell(done)
+
     def compute(missing: list[int]) -> Made:
         for k in missing:
-            yield k, task.part(k, threads=threads, progress=(lambda done, _: tell(done)) if tell else None)
+            yield k, task.part(k, threads=threads, progress=progress)
 
     return compute
 

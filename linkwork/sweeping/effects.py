@@ -88,7 +88,7 @@ def pairs(found: Sequence[Sensitivity], load: str, inputs: Sequence[str]) -> lis
 def axis(samples: Samples, text: str) -> Column:
     """An input or recorded number, or an expression of some: "closing", "sqrt(pitch**2 + yaw**2)"."""
     known = samples.of_kind("input", "value", "event")
-    label, _, told = (word.strip() for word in text.rpartition("="))
+    label, _, told = ("", "", text) if text in known else (word.strip() for word in text.rpartition("="))
     label = label or told
     if told in known:
         return Column(label, samples.unit(told), samples.table[told][samples.used])

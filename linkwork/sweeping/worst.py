@@ -21,9 +21,8 @@ def corner(samples: Samples, name: str, most: int = LISTED) -> Corner:
     """The samples that did not fail where a number is greatest, and where it is least."""
     x = np.where(samples.good, samples.table[name].astype(float), np.nan)
     there = np.flatnonzero(np.isfinite(x))
-    order = there[np.argsort(x[there], kind="stable")]
-    greatest = [sample(samples, int(k), float(x[k])) for k in order[::-1][:most]]
-    least = [sample(samples, int(k), float(x[k])) for k in order[:most]]
+    high, low = (there[np.argsort(sign * x[there], kind="stable")[:most]].tolist() for sign in (-1, 1))
+    greatest, least = ([sample(samples, k, float(x[k])) for k in order] for order in (high, low))
     return Corner(name, samples.unit(name), tuple(greatest), tuple(least))
 
 
