@@ -86,6 +86,8 @@ def verify(
                100 roundings times its condition in the state, its diagonal scaled to 1; at most 1e-6)
     """
     _check(samples, seed, tolerance, sample)
+    if len(model.bodies) == 1:
+        raise ModelError(f"'{model.name}' has no bodies: there is nothing to compare", where=model.source)
     ways, others = WAYS if ways is None else ways, _known(peers)
     numbers = list(range(samples)) if sample is None else [sample]
     drawn = States(model, seed)

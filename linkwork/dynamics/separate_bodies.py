@@ -203,7 +203,7 @@ def pivots(model: Model, q: Any, t: float = 0.0) -> tuple[dict[int, np.ndarray],
     bodies = outward(model, at, SX(model.nv, 1), time)
     inward(model, bodies, SX(model.nv, 1))
     found = [ca.densify(x) for k, stiff in composite(model, bodies).items() for x in (bodies[k].U, stiff)]
-    free = ca.vertcat(*[s for s in ca.symvar(ca.veccat(*found)) if not ca.depends_on(ca.vertcat(at, time), s)])
+    free = ca.vertcat(*[s for s in ca.symvar(ca.veccat(SX(), *found)) if not ca.depends_on(ca.vertcat(at, time), s)])
     drawn = np.random.default_rng(0).uniform(0.5, 1.5, free.numel())
     f = ca.Function("pivots", [at, time, free], found)
     values = [np.array(x) for x in f.call([ca.DM(np.asarray(q, float)), ca.DM(t), ca.DM(drawn)])]

@@ -155,11 +155,9 @@ def unmoved(model: Model) -> list[int]:
         return []
     for i in reversed(model.tree):
         heavy[model.parent[i]] |= heavy[i]
-    return [
-        i
-        for i in model.independent
-        if model.kind(i).nv and not heavy[i] and any(_is_zero(x) for x in model.joint(i).armature)
-    ]
+    moved = {i for i in model.tree if heavy[i] or not any(map(_is_zero, model.joint(i).armature))}
+    moved |= {model.joint_index[c.leader] for i in moved if (c := model.joint(i).coupling) and not _is_zero(c.ratio)}
+    return [i for i in model.independent if model.kind(i).nv and i not in moved]
 
 
 def check_moves_mass(model: Model) -> None:

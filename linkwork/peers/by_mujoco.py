@@ -23,6 +23,9 @@ from linkwork.model.joints import across
 from linkwork.model.model import Model
 from linkwork.peers.numbers import Joints, inertia, placement, refuse_prescribed
 
+LEAST = 1e-15
+"""mjMINVAL: mass and moments of inertia are above it."""
+
 
 class Mujoco:
     gives: tuple[str, ...] = ("v_dot", "wrenches", "base_wrench", "M", "energy_rate")
@@ -55,15 +58,15 @@ class Mujoco:
                 )
 
     def _check_masses(self) -> None:
-        """A body that moves needs mass of its own there, or welded to it."""
+        """A body that moves needs mass and moments of inertia there, of its own or welded to it."""
         model = self.model
-        heavy = [inertia(body)[0] > 0 for body in model.bodies]
+        heavy = [m > LEAST and np.linalg.eigvalsh(I)[0] > LEAST for m, _, I in map(inertia, model.bodies)]
         for i in reversed(model.tree):
             if model.kind(i).nv == 0:
                 heavy[model.parent[i]] |= heavy[i]
             elif not heavy[i]:
                 raise ModelError(
-                    f"body '{model.bodies[i].name}': 'mujoco' takes no massless body that moves",
+                    f"body '{model.bodies[i].name}': 'mujoco' takes no moving body without mass or moments of inertia",
                     where=model.bodies[i].source,
                     fix="leave this peer out",
                 )
