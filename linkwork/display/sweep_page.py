@@ -163,4 +163,4 @@ def _motion(found: Findings) -> str:
 
 
 def _run(found: Findings) -> str:
-    return sweep_tables.origin(found) + sweep_tables.inputs(found)
+    return sweep_tables.origin(found) + sweep_tables.inputs(found) + sweep_tables.built(found)
