@@ -137,13 +137,13 @@ def _hits(found: Findings) -> list[tuple[str, str]]:
     said = [_reaches(found, load.name)]
     said += [_reaches(found, x.name) for x in found.numbers if x.unit == load.unit and x.name != load.name and x.count]
     start = (
-        f"By {load.name} sample {worst.sample} ({worst.status}): {inputs(found, worst)}. "
+        f"Sample {worst.sample} ({worst.status}) by {load.name}: {inputs(found, worst)}. "
         f"Run it again: {command(found, worst.sample)}"
     )
     rare = _rarest(found)
     return [
         ("How hard does it get?", " ".join(said[:MANY])),
-        ("Which start is worst?", f"{start}{'. ' + rare if rare else ''}"),
+        ("Which start is worst?", f"{start}{f'. {rare}.' if rare else ''}"),
     ]
 
 

@@ -46,6 +46,10 @@ MEANINGS: dict[str, str] = {
     "end_speed": "chaser against target at the end of the sample",
     "end_rate": "turning of the chaser against the target at the end",
     "end_angle": "between the axes of both vehicles at the end",
+    "energy_error": "change of kinetic and spring energy less all work, summed over the phases, "
+    "as a part of the energy in play",
+    "momentum_drift": "greatest change of total momentum over stretches without thrust, as a part of its size",
+    "angular_drift": "the same of the angular momentum, over stretches without thrust and attitude control",
     "lever_energy": "what the levelling levers hold when they take effect at capture",
     "energy_lost": "kinetic and spring energy that is gone at the end, levers counted in",
 }
@@ -104,5 +108,5 @@ def _mode(mode: Mode) -> str:
 
 def _number(x: Any, unit: str) -> str:
     by, unit = (180 / math.pi, "°") if unit == "rad" else (1.0, unit)
-    shown = ", ".join(f"{by * one:.6g}" for one in (x if isinstance(x, tuple) else (x,)))
+    shown = ", ".join(f"{by * one:.7g}".replace("-", "−") for one in (x if isinstance(x, tuple) else (x,)))
     return shown if unit == "1" else f"{shown} {unit.replace('*', '·').replace('^2', '²')}"

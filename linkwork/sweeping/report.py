@@ -87,7 +87,7 @@ def findings(
         corners=tuple(worst.corner(samples, name) for name in values),
         failures=worst.failures(samples),
         failed=int((~samples.good).sum()),
-        checks=evidence.checks(samples),
+        checks=evidence.checks(samples, _words(found, "meanings")),
         envelopes=evidence.envelopes(samples) if len(found) else (),
         inputs=tuple(samples.varied),
         values=tuple(samples.columns),
