@@ -19,6 +19,13 @@ def check_laws(model: Model) -> None:
             _check_units(model, law.function, what, law.source)
 
 
+def check_law_numbers(model: Model) -> None:
+    """The numbers of ready-made laws alone, for a model in which some were replaced."""
+    for law in model.laws:
+        if isinstance(law.function, Ready):
+            _check_numbers(law.function, f"law '{law.name}'", law.source)
+
+
 def _check_names(model: Model, function: Ready, what: str, where: Where) -> None:
     joints = getattr(function, "joints", ())
     for key in function.names:

@@ -195,8 +195,10 @@ class Model:
     def check(self) -> Model:
         """Check every number again (for a model changed by `replace`); returns it, raises ModelError."""
         from linkwork.model.check import check_numbers
+        from linkwork.model.check_laws import check_law_numbers
 
         check_numbers(self)
+        check_law_numbers(self)
         return self
 
     # --- to be read ---
