@@ -224,6 +224,7 @@ def test_a_saltelli_design_gives_sobol_indices_and_counts_independent_samples(tm
     assert abs(force.effects[0].first.value - 1) < 0.02 and force.effects[0].name == "speed"
     assert abs(force.effects[1].second.value) < 1e-12 and not force.effects[1].clear and force.samples == 256
     assert told.used == 512 and told.about.samples == 1024
+    assert "of the 512 samples that are independent" in dict(summary(told))["Will it succeed?"]
     assert "only the two independent samples count" in page(found, tmp_path / "r.html")[1]
 
 

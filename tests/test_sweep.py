@@ -154,6 +154,8 @@ def test_attitudes_and_expressions_are_inputs(tmp_path):
     assert found.ok.all() and np.nanmax(found["momentum_drift"]) < 1e-12
     replayed = found.replay(7)
     assert replayed["base.x"][-1] == found["x"][7]
+    with pytest.raises(RunError, match=r"vary base\.roll, base\.pitch, base\.yaw"):
+        sweep(body.build(), {"base.qw": {"uniform": [0, 1]}}, samples=3)
 
 
 # --- the same bits ---

@@ -120,8 +120,10 @@ def _succeeds(found: Findings) -> list[tuple[str, str]]:
     if found.success is None:
         return [("Will it succeed?", "The plan does not say what success is.")]
     p, (low, high) = found.success.share, found.success.bounds
+    apart = found.used + found.failed < found.about.samples  # of a Saltelli block not all are independent
+    of = f"the {counted(found.used)} that are independent" if apart else "the samples"
     said = (
-        f"In {percent(p.value)} of the samples ({found.success.criterion}); "
+        f"In {percent(p.value)} of {of} ({found.success.criterion}); "
         f"between {percent(p.low, '')} and {percent(p.high)} with {100 * found.about.confidence:g} % confidence."
     )
     if found.failed:

@@ -67,7 +67,10 @@ def inputs_of(node: Node, known: Units, free: Mapping[str, Any]) -> tuple[list[I
         unit = known.get(name)
         with told_at(Place(node.file, node.key_lines[name]), f"'{name}': "):
             if name not in known and name not in free:
-                raise RunError("there is no such start or parameter", fix=nearest(name, known))
+                joint, _, word = name.rpartition(".")
+                turns = word in ("qw", "qx", "qy", "qz") and f"{joint}.yaw" in known
+                fix = f"vary {joint}.roll, {joint}.pitch, {joint}.yaw" if turns else nearest(name, known)
+                raise RunError("there is no such start or parameter", fix=fix)
             if isinstance(one.value, list):
                 columns[name] = tuple(_number(x.value, unit, f"value {k}", True) for k, x in enumerate(one.value))
                 inputs.append(Input(name, None, unit or ""))
