@@ -205,6 +205,7 @@ def _page(run: Any, path: Path, found: SweepResult, sample: int) -> list[str]:
     import linkwork as lw
     from linkwork.display import style
     from linkwork.display.animation import animate
+    from linkwork.display.sweep_words import quantity
 
     title = f"{found.plan.name}, sample {sample}"
     made, moving = [], path.with_name(f"{path.stem}-motion.html")
@@ -219,7 +220,8 @@ def _page(run: Any, path: Path, found: SweepResult, sample: int) -> list[str]:
     except RunError as error:
         print(f"no page: {error}", file=sys.stderr)
         return made
-    told = ", ".join(f"{name} = {x:.6g}" for name, x in found.inputs(sample).items())
+    units = {x.name: x.unit for x in found.plan.inputs}
+    told = ", ".join(f"{name} {quantity(x, units[name])}" for name, x in found.inputs(sample).items())
     lw.page(run, path, title=title, notes=[f"Inputs: {told}."])
     return [str(path), *made]
 

@@ -56,7 +56,9 @@ def _html(run: Result, title: str | None, model: object, notes: str | Sequence[s
 def _verdict(run: Result) -> str:
     failed, count = int(np.count_nonzero(~run.ok)), len(run.statuses)
     if not failed:
-        text = f"The run {run.statuses[0]}." if count == 1 else f"None of the {count:,} samples failed."
+        how = str(run.statuses[0])
+        verb = "" if how.startswith(("reached", "stopped")) else "ended with "  # a study's ends are names
+        text = f"The run {verb}{how}." if count == 1 else f"None of the {count:,} samples failed."
     elif count == 1:
         text = f"The run failed: {run.statuses[0]}."
     else:

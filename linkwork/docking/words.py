@@ -40,7 +40,7 @@ MEANINGS: dict[str, str] = {
     "capture_speed": "of the head into the seat when it is caught",
     "contact_force": "greatest force between head and cone, before capture",
     "absorber_force": "greatest axial force of the rod's absorber with its stops",
-    "grip_force": "greatest force in the ball joint that holds the head, after capture",
+    "grip_force": "greatest force in the ball joint that holds the head, after the blow of capture itself",
     "stroke": "greatest compression of the absorber",
     "swing": "greatest swing of the rod from its middle",
     "end_speed": "chaser against target at the end of the sample",

@@ -133,6 +133,8 @@ def test_a_replay_is_shown_in_motion_and_says_when_it_was_caught(kept, capsys):
     assert "bit for bit" in out and f"capture at t = {kept['capture'][sample]:.4g} s, the end at t = 10 s" in out
     moving = folder / f"replay-{sample:06d}-motion.html"
     assert str(moving) in out and "contact_force" in moving.read_text()
+    page = (folder / f"replay-{sample:06d}.html").read_text()
+    assert "The run ended with capture at t = " in page and " °/s" in page
     run = lw.Result.from_netcdf(folder / f"replay-{sample:06d}.nc")
     before = run.time < kept["contact"][sample]
     assert np.isnan(run["contact_force"][before]).all() and np.isfinite(run["stroke"][before]).all()
