@@ -99,7 +99,7 @@ class Docking:
         touches = Event("contact", lambda s: _cup(s).touch(s).depth, "stop", +1)
         ways = {"contact": "contact", "capture": self._into_captured()}
         events = [touches, self._caught(), Event("miss", _missed, "stop", -1)]
-        return Phase("approach", system(model, events=events), ways, late="no contact", h_max=0.05, sharper=1e3)
+        return Phase("approach", system(model, events=events), ways, late="no contact", h_max=0.05, sharper=1e4)
 
     def _contact(self) -> Phase:
         c = self.capture
@@ -111,7 +111,7 @@ class Docking:
         peaks = {"contact_force": lambda s: _cup(s).force(s)[1]} | strokes(self.contact_model)
         return Phase(
             "contact", system(self.contact_model, events=events), {"capture": self._into_captured()},
-            limit=c.limit, peaks=peaks, h_max=0.02, sharper=10.0 if "slide" in self.contact_model.joint_index else 1e3,
+            limit=c.limit, peaks=peaks, h_max=0.02, sharper=1e2 if "slide" in self.contact_model.joint_index else 1e4,
         )  # fmt: skip
 
     def _caught(self) -> Event:

@@ -68,7 +68,7 @@ def words(docking: Docking, until: float) -> dict[str, Any]:
     """What a report needs: meanings of names, maps with the inputs they need, the design in words."""
     c = docking.capture
     caught = f"the head within {1e3 * c.near:g} mm of the seat and moving in with {c.speed:g} m/s or more"
-    late = f"not caught within {c.limit:g} s of first contact, or before the run ended at {until:g} s"
+    late = f"neither caught nor out of the cone {c.limit:g} s after first contact, or when the run ended at {until:g} s"
     return {
         "meanings": MEANINGS,
         "ends": {

@@ -55,6 +55,17 @@ def test_other_designs_run_to_named_ends_and_keep_momentum_and_energy(options, t
     assert (found["energy_lost"] > 0).all() or "thrust" in options
 
 
+@pytest.mark.parametrize("design", [{}, {"target": STATION}, {"rigid": True}], ids=["module", "station", "rigid"])
+def test_momentum_is_constant_in_each_of_two_thousand_samples(design):
+    """Where phases begin and end, most starts at the edges of the box; 1e-9 of each sample's own momentum."""
+    rng = np.random.default_rng(31)
+    edges = {k: (a + b) / 2 + (b - a) / 2 * np.cos(np.pi * rng.uniform(0, 1, 2000)) for k, (a, b) in BOX.items()}
+    found = DockingStudy(Docking(Design(control=None, **design)), until=10.0).run_samples(edges)
+    assert (found["code"] <= 1).all() and (found["value:energy_lost"] > 0).all()
+    for name in ("momentum_drift", "angular_drift"):
+        assert np.max(found[f"trust:{name}"]) < 1e-9, name
+
+
 def test_the_momentum_of_a_station_passes_through_capture():
     """At every output, of each sample's own: moments of 1e8 kg m² turn a rate of 1e-12 rad/s into 1e-4 N m s."""
     rng = np.random.default_rng(7)
