@@ -5,12 +5,21 @@ from pathlib import Path
 import numpy as np
 
 import linkwork as lw
+from linkwork.display.maps import maps
+from linkwork.docking import BOX, DockingStudy
+from linkwork.sweep import report, sweep
 
 HERE = Path(__file__).parent
-MODEL = HERE.parent.parent / "examples" / "arm.yaml"
+EXAMPLES = HERE.parent.parent / "examples"
+MODEL = EXAMPLES / "arm.yaml"
 
 
 def main() -> None:
+    arm()
+    docking()
+
+
+def arm() -> None:
     model = lw.read(MODEL)
     one = lw.simulate(model, {"shoulder": "30 deg"}, until=2)
     lw.plot(one, path=HERE / "arm.png")
@@ -18,6 +27,14 @@ def main() -> None:
     many = lw.simulate(model, until=2, parameters={"payload.mass": loads})
     names = ("tool.position.x", "tool.position.z", "shoulder", "elbow", "energy balance")
     lw.plot(many, *names, path=HERE / "arm_samples.png")
+
+
+def docking() -> None:
+    """Drawn evenly from the study's box, and from lower closing speeds on."""
+    vary = {name: {"uniform": list(ends)} for name, ends in {**BOX, "closing": (0.02, 0.35)}.items()}
+    found = sweep(DockingStudy(until=15.0), vary, samples=4000, seed=1, success="capture > 0 s")
+    told = report(found, maps=["closing, offset"])
+    maps(told, told.maps).savefig(HERE / "docking_map.png", dpi=90)
 
 
 if __name__ == "__main__":
