@@ -23,9 +23,11 @@ import numpy as np
 
 from linkwork.compiler.kernel import Kernel, compile_function
 from linkwork.compiler.ports import Port
+from linkwork.display.scene import Scene
 from linkwork.docking.probe_cone import Docking
 from linkwork.docking.recorded import COLUMNS, recorded, told
 from linkwork.docking.replay import result_of
+from linkwork.docking.scene import scene
 from linkwork.dynamics import kinematics
 from linkwork.dynamics.forces import State
 from linkwork.errors import RunError, nearest
@@ -143,6 +145,10 @@ class DockingStudy:
         """One sample with its whole motion."""
         about = {"until": self.until, "rtol": self.rtol, "atol": self.atol, "samples": 1}
         return result_of(self.run(inputs, times=times, threads=1), method=self.method, **about)
+
+    def scene(self) -> Scene:
+        """What is drawn of a docking in motion."""
+        return scene(self.docking.design)
 
     # --- starts -------------------------------------------------------------------------------------------------------
     def starts(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
