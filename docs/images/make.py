@@ -5,9 +5,6 @@ from pathlib import Path
 import numpy as np
 
 import linkwork as lw
-from linkwork.display.maps import maps
-from linkwork.docking import BOX, DockingStudy
-from linkwork.sweep import report, sweep
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent.parent / "examples"
@@ -15,11 +12,6 @@ MODEL = EXAMPLES / "arm.yaml"
 
 
 def main() -> None:
-    arm()
-    docking()
-
-
-def arm() -> None:
     model = lw.read(MODEL)
     one = lw.simulate(model, {"shoulder": "30 deg"}, until=2)
     lw.plot(one, path=HERE / "arm.png")
@@ -39,14 +31,6 @@ def docking() -> None:
     found = lw.report(lw.sweep(EXAMPLES / "docking" / "docking.yaml", samples=20_000), maps=["closing, offset"])
     with rc_context({**style.LOOK, "axes.formatter.use_mathtext": False}):
         style.save(maps.maps(found, found.maps[:1]), HERE / "docking.png")
-
-
-def docking() -> None:
-    """Drawn evenly from the study's box, and from lower closing speeds on."""
-    vary = {name: {"uniform": list(ends)} for name, ends in {**BOX, "closing": (0.02, 0.35)}.items()}
-    found = sweep(DockingStudy(until=15.0), vary, samples=4000, seed=1, success="capture > 0 s")
-    told = report(found, maps=["closing, offset"])
-    maps(told, told.maps).savefig(HERE / "docking_map.png", dpi=90)
 
 
 if __name__ == "__main__":
