@@ -19,7 +19,7 @@ from linkwork.dynamics.sweeps import Link, Results, Sweep, links, run
 from linkwork.model.check import check_moves_mass
 from linkwork.model.model import Model
 from linkwork.model.reframe import simplest
-from linkwork.spatial import SX, zeros
+from linkwork.spatial import SX, is_zero, zeros
 
 
 def composite(b: Link, children: Any) -> Results:
@@ -62,34 +62,71 @@ def forward(model: Model, q: SX, v: SX, tau: SX, f_ext: SX | None = None, t: SX 
     return solve_branches(crba(model, q, t), tau - h)
 
 
-def solve_branches(M: SX, b: SX) -> SX:
-    """M⁻¹ b by M = Lᵀ d L, from the tips inwards, so that zeros between branches stay zeros.
+def solve_branches(M: SX, B: SX) -> SX:
+    """M⁻¹ B by M = Lᵀ d L, from the tips inwards, so that zeros between branches stay zeros.
 
-    Featherstone (2008), section 6.5.
+    Featherstone (2008), section 6.5. Where a column has no forces on a whole branch, the branch follows the speeds it
+    hangs on by one small matrix, formed once for all columns.
     """
+    H, before, inverse = _factors(M)
+    n = len(H)
+    branches, answers = [{i} for i in range(n)], dict[int, list[list[SX]]]()
+    for i in reversed(range(n)):
+        for j in before[i]:
+            branches[j] |= branches[i]
+    roots = [sorted({j for k in branch for j in before[k]} - branch) for branch in branches]
+    columns = []
+    for c in range(B.shape[1]):
+        x = [B[i, c] for i in range(n)]
+        zero = [is_zero(e) for e in x]
+        for i in reversed(range(n)):  # Lᵀ
+            for j in before[i]:
+                if not zero[i]:
+                    x[j], zero[j] = x[j] - H[i][j] * x[i], False
+        x = [e if zero[i] else e * inverse[i] for i, e in enumerate(x)]  # d
+        done: set[int] = set()
+        for i, branch in enumerate(branches):  # L
+            if i in done:
+                continue
+            if all(zero[k] for k in branch) and max(roots[i], default=-1) < i:
+                if i not in answers:
+                    answers[i] = _answer(H, before, sorted(branch), roots[i])
+                for k, row in zip(sorted(branch), answers[i], strict=True):
+                    x[k] = sum((p * x[j] for p, j in zip(row, roots[i], strict=True)), SX(0))
+                done |= branch
+            else:
+                for j in before[i]:
+                    x[i] = x[i] - H[i][j] * x[j]
+        columns.append(ca.vertcat(*x))
+    return ca.horzcat(*columns)
+
+
+def _factors(M: SX) -> tuple[list[list[SX]], list[list[int]], list[SX]]:
+    """L below the diagonal, which of its entries in each row are not zero by structure, and 1 / d."""
     n = M.shape[0]
     H = [[M[i, j] for j in range(i + 1)] for i in range(n)]
-    zero = [[e.is_constant() and float(e) == 0.0 for e in row] for row in H]
+    before = [[j for j in range(i) if not is_zero(H[i][j])] for i in range(n)]
     inverse = [SX(0)] * n
     for k in reversed(range(n)):
         inverse[k] = 1 / H[k][k]
-        for i in reversed(range(k)):
-            if zero[k][i]:
-                continue
+        for i in reversed(before[k]):
             a = H[k][i] * inverse[k]
-            for j in range(i + 1):
-                if not zero[k][j]:
+            for j in before[k]:
+                if j <= i:
                     H[i][j] = H[i][j] - a * H[k][j]
-                    zero[i][j] = False
+                    if j < i and j not in before[i]:
+                        before[i].append(j)
+            before[i].sort()
             H[k][i] = a
-    x = [b[i] for i in range(n)]
-    for i in reversed(range(n)):  # Lᵀ
-        for j in range(i):
-            if not zero[i][j]:
-                x[j] = x[j] - H[i][j] * x[i]
-    for i in range(n):  # d, then L
-        x[i] = x[i] * inverse[i]
-        for j in range(i):
-            if not zero[i][j]:
-                x[i] = x[i] - H[i][j] * x[j]
-    return ca.vertcat(*x)
+    return H, before, inverse
+
+
+def _answer(H: list[list[SX]], before: list[list[int]], branch: list[int], roots: list[int]) -> list[list[SX]]:
+    """How a branch without forces of its own follows the speeds it hangs on: a row for each of its own."""
+    rows: dict[int, list[SX]] = {}
+    for k in branch:
+        rows[k] = [-H[k][a] if a in before[k] else SX(0) for a in roots]
+        for m in before[k]:
+            if m in rows:
+                rows[k] = [e - H[k][m] * p for e, p in zip(rows[k], rows[m], strict=True)]
+    return list(rows.values())
