@@ -231,6 +231,8 @@ def _values(leg: Leg, quantity: str | Callable[[State], Any], t: np.ndarray, y: 
             t=np.ascontiguousarray(moments), p=np.ascontiguousarray(given),
         )
     )  # fmt: skip
+    there = np.all(np.isfinite(flat[:, : m.nq + m.nv]), axis=1)  # what takes the greater of NaN and 0 gives 0
+    x = np.where(there[:, None], x.reshape(len(flat), -1), np.nan)
     x = x.reshape(samples, times, *([len(made.components)] if made.components else []))
     return Series(made.name, x, made.components, made.units, made.frame)
 

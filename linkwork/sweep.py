@@ -97,6 +97,7 @@ def manifest_of(task: Task) -> dict[str, Any]:
             "model_sha256": task.runner.fingerprint(),
             "columns": dict(task.runner.columns),
             "times": [float(t) for t in task.runner.times],
+            "words": dict(getattr(task.runner, "words", {})),
             "versions": {k: versions[k] for k in STRICT if k in versions},
             "also": {k: v for k, v in versions.items() if k not in STRICT},
         }

@@ -6,8 +6,10 @@ fault; 130 stopped, the same command goes on.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -200,17 +202,34 @@ def _same(kept: SweepResult, sample: int) -> bool | None:
 
 
 def _page(run: Any, path: Path, found: SweepResult, sample: int) -> list[str]:
+    """What happened as a page of numbers, and as one of the mechanism in motion, which is opened where it can be."""
     import linkwork as lw
     from linkwork.display import style
+    from linkwork.display.animation import animate
 
+    title = f"{found.plan.name}, sample {sample}"
+    made, moving = [], path.with_name(f"{path.stem}-motion.html")
+    who = found.who()
+    drawn = who.scene() if hasattr(who, "scene") else getattr(who, "model", None)  # type: ignore[attr-defined]
+    if drawn is not None:
+        animate(run, drawn, moving, tell=getattr(who, "shown", ()), title=title)
+        made.append(str(moving))
+        _open(moving)
     try:
         style.need_matplotlib()
     except RunError as error:
         print(f"no page: {error}", file=sys.stderr)
-        return []
+        return made
     told = ", ".join(f"{name} = {x:.6g}" for name, x in found.inputs(sample).items())
-    lw.page(run, path, title=f"{found.plan.name}, sample {sample}", notes=[f"Inputs: {told}."])
-    return [str(path)]
+    lw.page(run, path, title=title, notes=[f"Inputs: {told}."])
+    return [str(path), *made]
+
+
+def _open(path: Path) -> None:
+    """In the browser, for someone who sits in front of it."""
+    here = sys.platform in ("darwin", "win32") or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    if sys.stdout.isatty() and here:
+        webbrowser.open(path.resolve().as_uri())
 
 
 def command(

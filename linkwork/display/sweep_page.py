@@ -163,4 +163,5 @@ def _motion(found: Findings) -> str:
 
 
 def _run(found: Findings) -> str:
-    return sweep_tables.origin(found) + sweep_tables.inputs(found)
+    text = sweep_tables.origin(found) + paragraph("What varied:") + sweep_tables.inputs(found)
+    return text + (paragraph("What was built:") + sweep_tables.built(found) if found.about.words.built else "")

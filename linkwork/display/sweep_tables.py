@@ -21,10 +21,21 @@ from linkwork.sweeping.findings import Check, Corner, Effect, Findings, Sample, 
 
 def statuses(found: Findings) -> str:
     rows = [
-        (row.text, f"{row.count:,}", share(row.share), "" if row.good else "failed", command(found, row.first))
+        (
+            _meant(row.text, found.about.words.ends),
+            f"{row.count:,}",
+            share(row.share),
+            "" if row.good else "failed",
+            command(found, row.first),
+        )
         for row in found.statuses
     ]
     return table(("how samples ended", "samples", "share", "", "one of them"), rows, (1, 2), code=(4,))
+
+
+def _meant(name: str, meanings: Mapping[str, str]) -> str:
+    """A name, and what it means in small letters below it."""
+    return f"{name}\n{meanings[name]}" if name in meanings else name
 
 
 def numbers(found: Findings) -> str:
@@ -37,7 +48,14 @@ def numbers(found: Findings) -> str:
     for x in found.numbers:
         estimates = [f"{number(x.quantiles[q].value, x.unit)}\n{span(x.quantiles[q], x.unit)}" for q in shares]
         rows.append(
-            (x.name, unit(x.unit), f"{x.count:,}", number(x.least, x.unit), *estimates, number(x.greatest, x.unit))
+            (
+                _meant(x.name, found.about.words.meanings),
+                unit(x.unit),
+                f"{x.count:,}",
+                number(x.least, x.unit),
+                *estimates,
+                number(x.greatest, x.unit),
+            )
         )
     return table(head, rows, range(2, len(head)))
 
@@ -136,8 +154,15 @@ def checks(found: Findings) -> str:
 
 
 def inputs(found: Findings) -> str:
-    rows = [(one.name, unit(one.unit) or "–", drawn(one)) for one in found.about.inputs]
+    known = found.about.words.meanings
+    rows = [(_meant(one.name, known), unit(one.unit) or "–", drawn(one)) for one in found.about.inputs]
     return table(("input", "unit", "how it varies"), rows, ())
+
+
+def built(found: Findings) -> str:
+    """What the study was made of, part by part."""
+    rows = [*found.about.words.built.items()]
+    return table(("part", "its numbers"), rows, ()) if rows else ""
 
 
 def origin(found: Findings) -> str:

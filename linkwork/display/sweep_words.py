@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from linkwork.display import style
-from linkwork.sweeping.findings import Check, Drawn, Estimated, Findings, Sample
+from linkwork.sweeping.findings import Against, Check, Drawn, Estimated, Findings, Sample
 
 DEGREES = {"rad": "°", "rad/s": "°/s", "rad/s^2": "°/s²"}
 RARE = 0.01  # a share of failed samples from which a sweep is not to be believed
 FEW = 100
+MANY = 4  # numbers of the load's unit that are told at once
 
 
 def scale(unit: str) -> float:
@@ -133,15 +134,51 @@ def _hits(found: Findings) -> list[tuple[str, str]]:
     if load is None or not load.corner.greatest:
         return []
     worst = load.corner.greatest[0]
-    most = next((x.quantiles.get(0.99) for x in found.numbers if x.name == load.name), None)
-    said = f"{load.name} reaches {quantity(worst.value, load.unit)}"
-    if most is not None and most.samples >= FEW:
-        limits = f" ({span(most, load.unit)})" if math.isfinite(most.high) else ""
-        said += f"; it stays below {quantity(most.value, load.unit)}{limits} in 99 % of the samples"
+    said = [_reaches(found, load.name)]
+    said += [_reaches(found, x.name) for x in found.numbers if x.unit == load.unit and x.name != load.name and x.count]
     start = (
-        f"Sample {worst.sample} ({worst.status}): {inputs(found, worst)}. Run it again: {command(found, worst.sample)}"
+        f"Sample {worst.sample} ({worst.status}) by {load.name}: {inputs(found, worst)}. "
+        f"Run it again: {command(found, worst.sample)}"
     )
-    return [("How hard does it get?", f"{said}."), ("Which start is worst?", start)]
+    rare = _rarest(found)
+    return [
+        ("How hard does it get?", " ".join(said[:MANY])),
+        ("Which start is worst?", f"{start}{f'. {rare}.' if rare else ''}"),
+    ]
+
+
+def _reaches(found: Findings, name: str) -> str:
+    """The greatest of a number, and what it stays below in most samples."""
+    x = next(x for x in found.numbers if x.name == name)
+    said, most = f"{x.name} reaches {quantity(x.greatest, x.unit)}", x.quantiles.get(0.99)
+    if most is not None and most.samples >= FEW:
+        limits = f" ({span(most, x.unit)})" if math.isfinite(most.high) else ""
+        of = "" if x.count == found.used else f" {x.count:,}"
+        said += f"; it stays below {quantity(most.value, x.unit)}{limits} in 99 % of the{of} samples"
+        said += "" if x.count == found.used else " that have it"
+    return f"{said}."
+
+
+def _rarest(found: Findings) -> str:
+    """Where success is rarest: the lowest bin of the input whose bins differ most."""
+    rows = [a for a in found.success.against if len(a.bins) > 1] if found.success else []
+    if not rows:
+        return ""
+
+    def spread(a: Against) -> float:
+        return max(b.share.low for b in a.bins) - min(b.share.high for b in a.bins)
+
+    most = max(rows, key=spread)
+    low = min(most.bins, key=lambda b: b.share.value)
+    if spread(most) <= 0:
+        return ""
+    ends = f"{number(low.low, most.unit, 3)} … {_brief(low.high, most.unit)}"
+    where = _brief(low.middle, most.unit) if low.low == low.high else ends
+    return f"Success is rarest at {most.name} {where}: {share(low.share)}"
+
+
+def _brief(value: float, of: str) -> str:
+    return f"{number(value, of, 3)} {unit(of)}".rstrip()
 
 
 def _matters(found: Findings) -> list[tuple[str, str]]:

@@ -9,6 +9,7 @@ options:
   thrust: 1.5 kN
   control: {frequency: 0.2 rad/s, damping: 0.7}            # or none
   until: 10 s
+  times: 50                             # equal intervals at which some of the motion is kept; none without
 """
 
 from __future__ import annotations
@@ -20,23 +21,13 @@ from typing import Any
 from linkwork.docking.probe_cone import Capture, Docking
 from linkwork.docking.study import DockingStudy
 from linkwork.docking.vehicles import CHASER, STATION, TARGET, Design, Mode
+from linkwork.docking.words import LATCH, UNITS
 from linkwork.errors import RunError, nearest
 from linkwork.model import contacts
 from linkwork.model.units import quantity
 
 VEHICLES = {"soyuz": CHASER, "module": TARGET, "station": STATION}
-UNITS: dict[str, str] = {
-    "mass": "kg", "inertia": "kg*m^2", "port": "m", "length": "m", "head": "m", "sleeve_mass": "kg",
-    "rod_mass": "kg", "axial_stiffness": "N/m", "axial_damping": "N*s/m", "stroke": "m", "stop_stiffness": "N/m",
-    "lateral_stiffness": "N/m", "lateral_damping": "N*s/m", "swing": "rad", "swing_stiffness": "N*m/rad",
-    "stop_onset": "m", "swing_onset": "rad", "stop_dissipation": "s/m", "half_angle": "rad", "mouth": "m",
-    "seat": "m", "stiffness": "N/m", "onset": "m", "dissipation": "s/m", "friction": "1", "slip": "m/s",
-    "near": "m", "speed": "m/s", "limit": "s", "retreat": "m", "port_mass": "kg", "port_inertia": "kg*m^2",
-    "thrust": "N", "until": "s", "gap": "m", "rtol": "1", "atol": "1",
-}  # fmt: skip
-"""Of every number that can be told, by its name; those of a latch are torsional."""
-LATCH = {"stiffness": "N*m/rad", "damping": "N*m*s/rad"}
-RUN = ("until", "gap", "method", "rtol", "atol", "max_steps")
+RUN = ("until", "gap", "method", "rtol", "atol", "max_steps", "times")
 RESTITUTION_AT = 0.2
 """Closing speed [m/s] at which `restitution` is meant."""
 
@@ -52,7 +43,7 @@ def docking(**options: Any) -> DockingStudy:
     for name in ("probe", "cone", "latch"):
         if name in told:
             design[name] = _record(getattr(base, name), told[name], name)
-    run = {name: _setting(name, told[name]) for name in RUN if name in told}
+    run = {"intervals" if n == "times" else n: _setting(n, told[n]) for n in RUN if n in told}
     capture = _record(Capture(), told.get("capture", {}), "capture")
     return DockingStudy(Docking(replace(base, **design), capture), **run, options=options)
 
@@ -135,9 +126,9 @@ def _control(given: Any) -> tuple[float, float] | None:
 def _setting(name: str, x: Any) -> Any:
     if name == "method":
         return x
-    if name == "max_steps":
+    if name in ("max_steps", "times"):
         if type(x) is not int or x < 1:
-            raise RunError(f"max_steps of the docking is {x!r}", fix="give a whole number, one or more")
+            raise RunError(f"{name} of the docking is {x!r}", fix="give a whole number, one or more")
         return x
     return quantity(x, UNITS[name], None, f"{name} of the docking")
 

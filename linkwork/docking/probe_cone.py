@@ -108,7 +108,7 @@ class Docking:
             return approach_of_head(s)[0][2] - _cup(s).height - c.retreat
 
         events = [self._caught(), Event("bounce-out", out, "stop", +1), Event("miss", _missed, "stop", -1)]
-        peaks = {"contact_force": lambda s: _cup(s).force(s)[1]} | _strokes(self.contact_model)
+        peaks = {"contact_force": lambda s: _cup(s).force(s)[1]} | strokes(self.contact_model)
         return Phase(
             "contact", system(self.contact_model, events=events), {"capture": self._into_captured()},
             limit=c.limit, peaks=peaks, h_max=0.02, sharper=10.0,
@@ -130,7 +130,7 @@ class Docking:
         return Pass("captured", {name: _grip(held, k) for k, name in enumerate(GRIP)}, _frames(after, held))
 
     def _captured(self) -> Phase:
-        peaks = {"grip_force": _size("ball.wrench")} | _strokes(self.captured_model)
+        peaks = {"grip_force": _size("ball.wrench")} | strokes(self.captured_model)
         # the target's speeds are sums over the chain here: its momentum asks for sharper tolerances than before, and
         # for short steps where it is read between them
         return Phase("captured", system(self.captured_model), late="capture", peaks=peaks, sharper=1e4, h_max=0.1)
@@ -251,7 +251,7 @@ def _frames(after: Model, held: str) -> dict[str, Callable[[State], tuple[Any, A
     return frames
 
 
-def _strokes(model: Model) -> dict[str, Callable[[State], Any]]:
+def strokes(model: Model) -> dict[str, Callable[[State], Any]]:
     """Compression of the absorber, its force, and the swing of the rod."""
     if "slide" not in model.joint_index:
         return {}

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from linkwork.docking.probe_cone import approach_of_head
+from linkwork.docking.probe_cone import approach_of_head, strokes
 from linkwork.docking.recorded import KINETIC, SPRINGS, relative_motion, told, trust
 from linkwork.dynamics.forces import State
 from linkwork.errors import RunError
 from linkwork.phase_run import StudyRun
-from linkwork.result import Result, Series, Trust, assess, provenance
+from linkwork.result import Result, Series, Statuses, Trust, assess, provenance
 
 SX = ca.SX
 XYZ = ("x", "y", "z")
@@ -60,11 +60,16 @@ def result_of(run: StudyRun, **about: Any) -> Result:
         "potential_energy": Series("potential_energy", potential, (), ("J",)),
         "work": Series("work", work, (), ("J",)),
     }
-    entered = [(float(run.entered[p.name][0]), p.name) for p in run.study.phases[1:]]
-    ended = run.statuses[0]
-    events = tuple((t, name) for t, name in [*entered, (ended.time, ended.text)] if np.isfinite(t))
+    ended, caught = run.statuses[0], float(run.entered["captured"][0])
+    text, where = ended.text, ended.where
+    if np.isfinite(caught) and run.ok[0]:
+        text, where = f"{text} at t = {caught:.4g} s, the end", ""
+    last = "end" if np.isfinite(caught) else text
+    known = [(float(run.entered["contact"][0]), "contact"), (caught, "capture"), (ended.time, last)]
+    events = tuple((t, name) for t, name in known if np.isfinite(t))
+    statuses = Statuses(run.statuses.code, (text,), run.statuses.time, (where,))
     return Result(
-        time=run.time, series=series, statuses=run.statuses, provenance=provenance("docking", **about),
+        time=run.time, series=series, statuses=statuses, provenance=provenance("docking", **about),
         outputs=lambda name: _series(run, name), known=ASKED, checks=lambda r: _checked(r, run), single=True,
         events=(events,),
     )  # fmt: skip
@@ -88,8 +93,9 @@ def _peaked(run: StudyRun, name: str) -> np.ndarray:
     """What phases keep the greatest value of, over time; NaN in phases that do not have it."""
     whole = np.full((1, len(run.time)), np.nan)
     for leg in run.legs:
-        if name in leg.phase.peaks:
-            found = leg.over_time(leg.phase.peaks[name])[:, :, 0]
+        known = {**strokes(leg.phase.system.model), **leg.phase.peaks}
+        if name in known:
+            found = leg.over_time(known[name])[:, :, 0]
             whole = np.where(np.isnan(found), whole, found)
     return whole
 

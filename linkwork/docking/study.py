@@ -24,10 +24,12 @@ import numpy as np
 from linkwork.compiler.kernel import Kernel, compile_function
 from linkwork.compiler.ports import Port
 from linkwork.display.scene import Scene
+from linkwork.docking.motion import motion, motion_columns
 from linkwork.docking.probe_cone import Docking
 from linkwork.docking.recorded import COLUMNS, recorded, told
 from linkwork.docking.replay import result_of
 from linkwork.docking.scene import scene
+from linkwork.docking.words import words
 from linkwork.dynamics import kinematics
 from linkwork.dynamics.forces import State
 from linkwork.errors import RunError, nearest
@@ -73,13 +75,15 @@ class DockingStudy:
     rtol: float = 1e-6
     atol: float = 1e-6
     max_steps: int = 100_000
+    intervals: int = 0
+    """How many equal stretches the motion is kept at the ends of; 0: no motion."""
     options: Mapping[str, Any] | None = None
     """As a plan told them, to be kept beside the results."""
     _variants: dict[tuple[str, ...], DockingStudy] = field(default_factory=dict, init=False, repr=False)
 
     name: ClassVar[str] = "docking"
-    columns: ClassVar[Mapping[str, str]] = COLUMNS
-    times: ClassVar[np.ndarray] = np.zeros(0)
+    shown: ClassVar[tuple[str, ...]] = ("contact_force", "grip_force", "stroke", "inwards")
+    """What is told beside a sample in motion."""
 
     def __post_init__(self) -> None:
         for word in ("until", "rtol", "atol", "max_steps"):
@@ -91,7 +95,7 @@ class DockingStudy:
     def __reduce__(self) -> tuple[Any, ...]:
         """To another process goes what was given, not what was made of it."""
         return DockingStudy, (
-            self.docking, self.until, self.gap, self.method, self.rtol, self.atol, self.max_steps,
+            self.docking, self.until, self.gap, self.method, self.rtol, self.atol, self.max_steps, self.intervals,
             self.options,
         )  # fmt: skip
 
@@ -104,9 +108,25 @@ class DockingStudy:
         """Names → units of everything that may vary."""
         return {**UNITS, **self.docking.units()}
 
+    @cached_property
+    def columns(self) -> dict[str, str]:
+        """What is kept of each sample → its unit."""
+        return COLUMNS | (motion_columns(self.docking.contact_model) if self.intervals else {})
+
+    @cached_property
+    def times(self) -> np.ndarray:
+        """Times at which the motion is kept."""
+        return np.linspace(0.0, self.until, self.intervals + 1) if self.intervals else np.zeros(0)
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """What a report needs to tell of the study."""
+        return words(self.docking, self.until)
+
     def fingerprint(self) -> str:
         """SHA-256 of the equations of all phases, of the passages' rules, of starts and settings."""
-        whole = hashlib.sha256(repr((self.until, self.gap, self.method, self.rtol, self.atol, self.max_steps)).encode())
+        settings = (self.until, self.gap, self.method, self.rtol, self.atol, self.max_steps, self.intervals)
+        whole = hashlib.sha256(repr(settings).encode())
         whole.update(repr((self.docking.design, self.docking.capture, self._start_graph.serialize())).encode())
         for phase in self.study.phases:
             ways = [(event, phase.passing(event).to) for event in phase.goes]
@@ -137,9 +157,16 @@ class DockingStudy:
         self, inputs: Mapping[str, Any], *, threads: int | None = None, progress: Tell | None = None
     ) -> dict[str, Any]:
         """`COLUMNS`, and how each sample ended: code (of `linkwork.result.Code`), end, text, where."""
-        run = self.run(inputs, threads=threads, progress=progress)
-        ended = run.statuses
-        return {**recorded(run), "code": ended.code, "end": ended.time, "text": ended.text, "where": ended.where}
+        run = self.run(inputs, times=self.intervals or 1, threads=threads, progress=progress)
+        ended, moving = run.statuses, motion(run) if self.intervals else {}
+        return {
+            **recorded(run),
+            **moving,
+            "code": ended.code,
+            "end": ended.time,
+            "text": ended.text,
+            "where": ended.where,
+        }
 
     def replay(self, inputs: Mapping[str, np.ndarray], times: int = 400) -> Result:
         """One sample with its whole motion."""

@@ -32,6 +32,9 @@ class Runner(Protocol):
     trajectories (empty without).  `fingerprint()`: a text that differs when any result could.
     `run_samples` gets one array a name and returns one array for each of `columns`, and besides "code" (see
     `result.Code`), "end" (time), "text" and "where" (lists). A sample's numbers may depend on its own inputs alone.
+
+    It may have `words` for its report: {"meanings": name → what it is, "ends": text → what it is, "maps":
+    [[text, inputs it needs]], "built": part → its numbers}.
     """
 
     @property

@@ -73,14 +73,18 @@ def _ranked(samples: Samples, name: str, y: np.ndarray, confidence: float, ranke
 
 
 # --- over two inputs ---
-def pairs(found: Sequence[Sensitivity], load: str, inputs: Sequence[str]) -> list[tuple[str, str]]:
-    """The pairs worth a map: of the three inputs that matter most for success, and of the two for the load."""
+def pairs(
+    found: Sequence[Sensitivity], load: str, inputs: Sequence[str], there: Sequence[tuple[str, str]] = ()
+) -> list[tuple[str, str]]:
+    """The pairs worth a map besides those `there`: of the three inputs that matter most for success, and of the two
+    for the load."""
     strongest = {x.of: [e.name for e in x.effects] for x in found}
+    known = [(x.strip(), y.strip()) for x, y in there]
     chosen: list[tuple[str, str]] = []
     for of, most in ((SUCCESS, 3), (load, 2)):
         names = strongest.get(of, [] if strongest else list(inputs))
         for pair in combinations(names[:most], 2):
-            if pair not in chosen and pair[::-1] not in chosen:
+            if not {pair, pair[::-1]} & {*chosen, *known}:
                 chosen.append(pair)
     return chosen
 

@@ -99,8 +99,8 @@ def numbers(samples: Samples, confidence: float) -> tuple[Number, ...]:
     return tuple(rows)
 
 
-def checks(samples: Samples) -> tuple[Check, ...]:
-    """Every number that says how far to trust, over the samples that did not fail."""
+def checks(samples: Samples, meanings: Mapping[str, str]) -> tuple[Check, ...]:
+    """Every number that says how far to trust, over the samples that did not fail; `meanings` of the study's own."""
     rows, known = [], samples.of_kind("trust")
     for name in known + [n for n in samples.of_kind("value") if n in MEANINGS and n not in known]:
         x = np.where(samples.good, np.abs(samples.table[name].astype(float)), np.nan)
@@ -112,6 +112,7 @@ def checks(samples: Samples) -> tuple[Check, ...]:
         middle, most = np.quantile(x[x >= 0], (0.5, 0.99), method="inverted_cdf")
         worst = int(np.argmax(x))
         sample = int(samples.found.samples[worst])
+        meaning = str(meanings.get(name, meaning))
         rows.append(Check(name, meaning, count, float(middle), float(most), float(x[worst]), sample, limit))
     return tuple(rows)
 

@@ -172,6 +172,15 @@ class Drawn(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Words:
+    """What the study that was run says of itself: meanings of its names and of its ends, what was built."""
+
+    meanings: Mapping[str, str]
+    ends: Mapping[str, str]
+    built: Mapping[str, str]
+
+
+@dataclass(frozen=True)
 class About:
     """What was run, and how much of it is there. `replay`: the command that runs sample {} again."""
 
@@ -187,6 +196,7 @@ class About:
     together: tuple[tuple[str, ...], ...]
     origin: Mapping[str, Any]
     confidence: float
+    words: Words
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from linkwork.simulation.plan import Input
 from linkwork.simulation.store import Folder
 from linkwork.sweeping import effects, evidence, worst
 from linkwork.sweeping.evidence import Samples
-from linkwork.sweeping.findings import About, Drawn, Findings, Load, Map, Sensitivity, Success
+from linkwork.sweeping.findings import About, Drawn, Findings, Load, Map, Sensitivity, Success, Words
 from linkwork.sweeping.result import SweepResult, read_sweep
 
 FORCES = ("N", "N*m", "N m", "Pa", "N*s")
@@ -87,7 +87,7 @@ def findings(
         corners=tuple(worst.corner(samples, name) for name in values),
         failures=worst.failures(samples),
         failed=int((~samples.good).sum()),
-        checks=evidence.checks(samples),
+        checks=evidence.checks(samples, _words(found, "meanings")),
         envelopes=evidence.envelopes(samples) if len(found) else (),
         inputs=tuple(samples.varied),
         values=tuple(samples.columns),
@@ -112,7 +112,13 @@ def _about(samples: Samples, confidence: float) -> About:
         plan.name, str(found.manifest["model"]), plan.design, plan.seed, len(found), plan.samples,
         finished.get("why", ""), _replay(found), tuple(Drawn(x.name, x.unit, _told(x)) for x in plan.inputs),
         tuple(group.names for group in plan.correlated), origin, confidence,
+        Words(*({str(k): str(x) for k, x in _words(found, kind).items()} for kind in ("meanings", "ends", "built"))),
     )  # fmt: skip
+
+
+def _words(found: SweepResult, kind: str) -> Any:
+    """What the study said of itself when the sweep was begun."""
+    return found.manifest.get("words", {}).get(kind, {})
 
 
 def _checked(found: SweepResult, finished: dict[str, Any]) -> str:
@@ -171,7 +177,10 @@ def _maps(
     if int(samples.used.sum()) < effects.LEAST:
         return ()
     names = [x.name for x in samples.varied]
-    chosen = axes or effects.pairs(felt, hard.name if hard else "", names)
+    chosen = axes
+    if not axes:
+        wanted = [effects.split(text) for text, needs in _words(samples.found, "maps") if {*needs} <= {*names}]
+        chosen = wanted + effects.pairs(felt, hard.name if hard else "", names, wanted)
     held = success.held if success else None
     load = samples.table[hard.name][samples.used].astype(float) if hard else None
     share = hard.share if hard else 0.5
