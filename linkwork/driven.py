@@ -22,9 +22,9 @@ from linkwork.dynamics.aba import aba
 from linkwork.dynamics.formulation import Formulation
 from linkwork.dynamics.long import LONG
 from linkwork.errors import RunError, nearest
+from linkwork.model import dimensions
 from linkwork.model.model import Model
-from linkwork.model.start import expanded
-from linkwork.model.units import quantity
+from linkwork.model.start import expanded, starts
 from linkwork.result import Series
 from linkwork.simulation import motion as numbers
 from linkwork.simulation.run import rhs_callable
@@ -168,7 +168,7 @@ class System:
         """
         model, given = self.model, dict(given or {})
         arrays = {k: np.asarray(given.pop(k), float) for k in ("q", "v") if k in given}
-        series = {k: np.asarray(x, float) for k, x in given.items() if is_series(k, x, model)}
+        series = {k: starts(model, k, x) for k, x in given.items() if is_series(k, x, model)}
         single = {k: x for k, x in given.items() if k not in series}
         replaced = {name.rpartition(".")[0] for name in single}
         base = {
@@ -226,7 +226,7 @@ class System:
                     else f"declare it: model.replace(parameters=['{name}'])"
                 )
                 raise RunError(f"'{name}' is not a declared parameter of '{self.model.name}'", fix=fix)
-        columns = {k: _number(given.get(k, self.trace.defaults[k]), k) for k in names}
+        columns = {k: dimensions.series(self.model, k, given.get(k, self.trace.defaults[k])) for k in names}
         counts = {c.shape[0] for c in columns.values() if c.ndim}
         if len(counts) > 1:
             raise RunError(
@@ -295,13 +295,6 @@ class System:
         }
         values = value.get(name, kinetic + spring + gravity)
         return Series(name, values.reshape(samples, times), (), ("J",))
-
-
-def _number(value: Any, name: str) -> np.ndarray:
-    """A parameter's value or values; text with a unit is taken in SI."""
-    if isinstance(value, str):
-        value = quantity(value, None, None, f"parameter '{name}'")
-    return np.asarray(value, float)
 
 
 def _worst(lengths: np.ndarray) -> float:

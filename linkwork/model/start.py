@@ -17,7 +17,7 @@ from linkwork.errors import ModelError, nearest
 from linkwork.model import forms
 from linkwork.model.forms import Source
 from linkwork.model.model import Model
-from linkwork.model.units import quantity
+from linkwork.model.units import each, quantity
 
 QUATERNION = ("qw", "qx", "qy", "qz")
 WHOLE = {  # in one piece → (components, unit)
@@ -32,7 +32,7 @@ def expanded(model: Model, given: Mapping[str, Any], source: Source | None = Non
     source = source or Source(model.source)
     units = dict(zip((*model.q_names, *model.v_names), (*model.q_units, *model.v_units), strict=True))
     out: dict[str, float] = {}
-    for name, value in given.items():
+    for name, value in forms.table(given, source.place, "start").items():
         where, what = source.at(name), f"start of '{name}'"
         joint, _, whole = name.rpartition(".")
         if name in units:
@@ -51,6 +51,13 @@ def expanded(model: Model, given: Mapping[str, Any], source: Source | None = Non
         out |= found
     _whole_quaternions(out, source)
     return out
+
+
+def starts(model: Model, name: str, value: Any) -> np.ndarray:
+    """The values of one coordinate or speed, one a sample."""
+    names, what = (*model.q_names, *model.v_names), f"start of '{name}'"
+    unit = (*model.q_units, *model.v_units)[names.index(name)]
+    return each(value, what, lambda x: quantity(x, unit, None, what))
 
 
 def _attitude(form: str, value: Any, source: Source, what: str) -> tuple[float, ...]:
