@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from linkwork.errors import ModelError
 from linkwork.model import numbers
+from linkwork.model.check import NEVER_NEGATIVE
 from linkwork.model.forms import vector
 from linkwork.model.jointforms import FREEDOM_UNITS
 from linkwork.model.model import Model
@@ -67,7 +69,20 @@ def in_si(model: Model, name: str, value: Any, what: str, where: Where = None) -
 def series(model: Model, name: str, value: Any) -> np.ndarray:
     """A number of the model, or one a sample."""
     what = f"parameter '{name}'"
-    return each(value, what, lambda x: in_si(model, name, x, what))
+    found = each(value, what, lambda x: in_si(model, name, x, what))
+    below = np.atleast_1d(found < 0)
+    if never_negative(model, name) and below.any():
+        sample = f" of sample {int(np.argmax(below))}" if found.ndim else ""
+        raise ModelError(f"{what}{sample} is {np.atleast_1d(found)[below][0]:g}, below zero", fix="zero or more")
+    return found
+
+
+def never_negative(model: Model, name: str) -> bool:
+    """Is it a number such as a mass, which no mechanism has below zero?"""
+    path = numbers.paths(model)[name]
+    if path[0] == "laws":
+        return path[3] not in getattr(model.laws[path[1]].function, "signed", ())
+    return any(word in path[2:] for word in ("mass", *NEVER_NEGATIVE))
 
 
 def tables_in_si(model: Model, fields: Mapping[str, Any]) -> dict[str, Any]:
