@@ -278,4 +278,6 @@ def is_series(name: str, value: Any, model: Model) -> bool:
 
 def system(model: Model, formulation: Formulation = aba, events: Iterable[Event] = ()) -> System:
     """The model under its own forces as y' = f(t, y): `system(model).rhs` fits SciPy's `solve_ivp`."""
+    if not isinstance(model, Model):
+        raise RunError(f"a model is wanted, not {type(model).__name__}", fix='lw.read("arm.yaml") reads one')
     return System(model, formulation, listed(events))
