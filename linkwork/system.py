@@ -99,6 +99,9 @@ def equations(
     Recursive formulations of long models (over 150 bodies) stay loops over tables, whose build time does not depend on
     the length; `unroll` decides otherwise.
     """
+    if not isinstance(model, Model) or not callable(formulation):
+        text = f"equations() takes a Model and a formulation, not {_said(model)} and {_said(formulation)}"
+        raise ModelError(text, fix='equations(lw.read("arm.yaml"), lw.aba)')
     if give:
         formulation = _giving(formulation, [give] if isinstance(give, str) else give)
     if unroll is None:
@@ -149,6 +152,7 @@ def _traced(
         results = formulation(tr.model, **arguments)
     names = getattr(formulation, "returns", (formulation.__name__,))
     results = results if isinstance(results, tuple) else (results,)
+    results = tuple(_expression(formulation, x) for x in results)
     outputs = [_output_port(model, name, x) for name, x in zip(names, results, strict=True)]
     found = _assemble(f"{model.name}_{formulation.__name__}", tr, symbols, outputs, results, forces)
     return replace(found, slopes=_slopes(tr, formulation, arguments, results[0], found))
@@ -169,6 +173,18 @@ def _slopes(
         return slopes(tr.model, **arguments, v_dot=v_dot, wrt=[symbols[name] for name in wrt])
 
     return shorter
+
+
+def _said(thing: Any) -> str:
+    return getattr(thing, "__name__", type(thing).__name__)
+
+
+def _expression(formulation: Formulation, x: Any) -> SX:
+    try:
+        return x if isinstance(x, SX) else SX(x)
+    except (NotImplementedError, TypeError):
+        fix = "return a CasADi expression, or a tuple of them"
+        raise ModelError(f"'{formulation.__name__}' returned {type(x).__name__}", fix=fix) from None
 
 
 def _giving(formulation: Formulation, names: Iterable[str]) -> Formulation:
