@@ -10,6 +10,7 @@ from pathlib import Path
 
 import linkwork as lw
 from linkwork.model.check import unmoved
+from linkwork.verifying.compare import CLOSE
 
 PAGE = Path(__file__).with_suffix(".md")
 SAMPLES, SEED, PEERS = 50, 0, ("pinocchio", "mujoco")
@@ -79,6 +80,8 @@ def row(name, path, base, seen):
         return [*first, "", *blank, f"refused: joint '{model.joint(stuck[0]).name}' moves no mass"], []
     found = lw.verify(model, SAMPLES, SEED, peers=PEERS)
     notes = [f"{name}, {base}: {note}" for note in found.notes if "crba" in note]
+    if any(worst.difference > CLOSE for worst in found.worst.values()):
+        notes.append(f"{name}, {base}: the condition of its mass matrix is up to {found.condition:.0e}")
     notes += [f"{name}, {base}: {found.refused[p]}" for p in PEERS if p in found.refused]
     return [*first, str(len(found.ways)), *numbers(found)], notes
 

@@ -257,6 +257,22 @@ def test_mujoco_leaves_out_by_name_what_it_cannot_hold():
     assert found.refused["mujoco"] == "body 'bob': 'mujoco' takes no moving body without mass or moments of inertia"
 
 
+def test_pinocchio_takes_a_point_whose_inertia_is_rounded_below_zero(tmp_path):
+    """As exported from drawings: pinocchio.Inertia(…) itself raises 'The 3d inertia should be positive'."""
+    pytest.importorskip("pinocchio")
+    frame = '<joint name="{0}" type="continuous"><parent link="{1}"/><child link="{2}"/><axis xyz="{3}"/></joint>'
+    body = '<link name="{}"><inertial><origin xyz="{}"/><mass value="2"/><inertia {}/></inertial></link>'
+    solid, point = (
+        " ".join(f'{k}="{x}"' for k, x in zip(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), moments, strict=True))
+        for moments in ((0.1, 0.1, 0.1, 0, 0, 0), (0, 0, 0, 0, 1.4e-20, 0))
+    )
+    parts = [body.format("arm", "0 0 0.1", solid), body.format("bob", "0.3 0.1 0", point)]
+    joints = [frame.format("turn", "base", "arm", "0 1 0"), frame.format("swing", "arm", "bob", "0 0 1")]
+    (tmp_path / "bob.urdf").write_text(f'<robot name="bob"><link name="base"/>{"".join(parts + joints)}</robot>')
+    found = lw.verify(lw.read_urdf(tmp_path / "bob.urdf"), 3, peers=["pinocchio"])
+    assert found.ok and any(way.startswith("pinocchio") for way in found.ways)
+
+
 @pytest.mark.parametrize("order", [("a", "b", "c", "d"), ("a", "c", "b", "d")])
 def test_pinocchios_mass_matrix_is_told_to_differ_where_subtrees_have_gaps(order):
     """Bodies a and b on the world, c on a, d on b: numbered a, b, c, d the subtrees are not contiguous."""
