@@ -30,8 +30,10 @@ def draw(ratios: np.ndarray, error: list[float]) -> None:
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(figsize=(5, 4), layout="constrained")
-    axes.loglog(ratios, error, "o-")
-    axes.set(xlabel="mass of the spacecraft / mass of the mechanism", ylabel="error of a_0 by alternating coupling")
+    axes.loglog(ratios, error, "o-", label="this arm")
+    axes.loglog(ratios, 1 / ratios, "k:", label="1 / ratio")
+    axes.set(xlabel="mass of the spacecraft / mass of the mechanism", ylabel="relative error of a_0, coupled in turn")
+    axes.legend()
     Path("out").mkdir(exist_ok=True)
     figure.savefig("out/docking_coupling.png")
 
