@@ -10,6 +10,7 @@ from pathlib import Path
 
 import linkwork as lw
 from linkwork.model.check import unmoved
+from linkwork.verifying.compare import CLOSE
 
 PAGE = Path(__file__).with_suffix(".md")
 SAMPLES, SEED, PEERS = 50, 0, ("pinocchio", "mujoco")
@@ -20,10 +21,11 @@ TEXT = """# Do the formulations agree on real robots?
 `linkwork verify` on every URDF of `example-robot-data` {data}, {samples} random states of seed {seed} each, with
 Pinocchio {pinocchio} and MuJoCo {mujoco} as extra columns. Written by `python docs/agreement.py`.
 
-A number is the largest relative difference between any two ways, peers included, relative to the largest entry of the
-quantity in its state. `ways` counts formulations, the machine code of `aba` and peers. The columns `pinocchio` and
-`mujoco` hold the largest difference of that peer from any formulation, in any quantity. Coupled (`mimic`) joints leave
-out the formulations that refuse them by name: `separate_bodies`, `docking_open`; see [ledger.md](ledger.md).
+A number is the largest relative difference between any two ways, peers included, as [verify.md](verify.md) tells it;
+allowed are 1e-10 and what the condition of the mass matrix costs. `ways` counts formulations, the machine code of `aba`
+and peers. The columns `pinocchio` and `mujoco` hold the largest difference of that peer from any formulation, in any
+quantity. Coupled (`mimic`) joints leave out the formulations that refuse them by name: `separate_bodies`,
+`docking_open`; see [ledger.md](ledger.md).
 
 **{summary}
 
@@ -69,16 +71,21 @@ def numbers(found):
 
 def row(name, path, base, seen):
     """Cells of one robot on one base, and the notes about it; `seen`: fingerprints told so far."""
-    model = lw.read_urdf(path, base=base)
+    blank = [""] * (len(HEAD) - 6)
+    try:
+        model = lw.read_urdf(path, base=base)
+    except lw.ModelError as error:
+        return [name, base, "", "", "", *blank, f"refused: {error.what}"], []
     first = [name, base, str(len(model.bodies) - 1), str(model.nv)]
     same = seen.setdefault((base, fingerprint(model)), name)
-    blank = [""] * (len(HEAD) - 6)
     if same != name:
         return [*first, "", *blank, f"the same mechanism as {same}"], []
     if stuck := unmoved(model):
         return [*first, "", *blank, f"refused: joint '{model.joint(stuck[0]).name}' moves no mass"], []
     found = lw.verify(model, SAMPLES, SEED, peers=PEERS)
     notes = [f"{name}, {base}: {note}" for note in found.notes if "crba" in note]
+    if any(worst.difference > CLOSE for worst in found.worst.values()):
+        notes.append(f"{name}, {base}: the condition of its mass matrix is up to {found.condition:.0e}")
     notes += [f"{name}, {base}: {found.refused[p]}" for p in PEERS if p in found.refused]
     return [*first, str(len(found.ways)), *numbers(found)], notes
 
@@ -93,11 +100,11 @@ def summary(rows):
     agree = sum(r[-1] == "agree" for r in judged)
     largest = max(float(cell) for r in judged for cell in r[5:10] if cell)
     pinocchio = [float(r[10]) for r in judged if r[10] != "refuses"]
-    refused, same = (sum(word in r[-1] for r in rows) for word in ("refused", "same mechanism"))
+    same, massless, empty = (sum(word in r[-1] for r in rows) for word in ("same mechanism", "moves no", "no links"))
     return (
         f"{agree} of {len(judged)} different mechanisms agree; largest difference {largest:.1e},\nfrom Pinocchio "
         f"{max(pinocchio):.1e} ({len(pinocchio)} mechanisms).** {same} rows hold a mechanism that is there already,\n"
-        f"{refused} a joint that moves no mass, which every formulation refuses by name."
+        f"{massless} a joint that moves no mass, which every formulation refuses by name, {empty} a file without links."
     )
 
 

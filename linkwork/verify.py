@@ -34,6 +34,9 @@ from linkwork.verifying.states import State, States
 SX = ca.SX
 QUANTITIES = ("v_dot", "wrenches", "base_wrench", "M", "energy_rate")
 MACHINE = "machine code"
+FAINT = 1e-5
+"""Of the largest mass or inertia: from there on a smaller one is seen. What a way loses by adding up about far points,
+some roundings of the largest, is then still far below 1e-10."""
 
 Answers = dict[str, list[np.ndarray]]  # quantity → one array for each state
 
@@ -122,6 +125,8 @@ def verify(
         answers = {n: results[quantity] for n, results in found.items() if quantity in results}
         if len(answers) > 1 and next(iter(answers.values()))[0].size:
             masks = {n: told[n][quantity] for n in answers if quantity in told.get(n, ())}
+            unit = _unit(quantity, drawn)
+            answers = {n: [x / unit for x in results] for n, results in answers.items()}
             quantities[quantity] = compared(answers, masks, _least(quantity, states), limits[quantity], numbers)
     rows = ledger.rows(model, ways)
     return Agreement(model.name, len(states), seed, quantities, worst_condition, refused, rows, tuple(notes))
@@ -185,6 +190,17 @@ def _limits(found: dict[str, Answers], tolerance: float | None, states: int) -> 
     if tolerance is not None:
         loose = close = np.full(states, tolerance)
     return float(conditions.max()), {q: close if q == "M" else loose for q in QUANTITIES}
+
+
+def _unit(quantity: str, drawn: States) -> np.ndarray:
+    """What entries are counted in, so that a finger's wrench and inertia are seen beside those of its train.
+
+    By the masses and inertias that move, which have no digits below FAINT of the largest of them.
+    """
+    forces, wrenches = (np.maximum(x, FAINT * x.max(initial=0.0) or 1.0) for x in drawn.scales)
+    if quantity == "M":
+        return np.sqrt(np.outer(forces, forces))
+    return wrenches if quantity == "wrenches" else np.ones(1)
 
 
 def _least(quantity: str, states: list[State]) -> np.ndarray:

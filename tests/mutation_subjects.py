@@ -7,17 +7,20 @@ only one formulation gives, so that nothing can be compared: those have tests of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 from typing import Any
 
 import casadi as ca
+import numpy as np
 from mutants import Key, Site, sites
 from mutation_models import in_a_plane, in_space
 
 import linkwork as lw
 from linkwork.dynamics.coupling import expansion
 from linkwork.dynamics.formulation import gives
+from linkwork.dynamics.kinematics import poses
+from linkwork.model.joints import across
 from linkwork.model.model import Model
 from linkwork.verify import QUANTITIES
 
@@ -30,7 +33,7 @@ class Subject:
     """A formulation: `modules` are imported privately, in this order, and `ways` of them given to `verify`.
 
     places   module → functions that hold its equations; () for the whole file
-    same     places whose change changes no answer → why
+    same     places whose change changes no answer that can be compared → why
     """
 
     modules: tuple[str, ...]
@@ -106,12 +109,29 @@ def docking_opened(modules: Modules) -> dict[str, Any]:
     }
 
 
+def separate(modules: Modules) -> dict[str, Any]:
+    """Besides: joint wrenches from its own R, at centres of mass in inertial axes."""
+    form = modules[DYNAMICS + "separate_bodies"].separate_bodies
+
+    @gives("v_dot", "wrenches", refuses=form.refuses)
+    def moved(model: Model, q: Any, v: Any, tau: Any, f_ext: Any = None, t: Any = None) -> dict[str, Any]:
+        (v_dot, R), rows = form.giving("v_dot", "R")(model, q, v, tau, f_ext, t), []
+        for b, own in zip(poses(model, q, t)[1:], ca.vertsplit(R), strict=True):
+            force, moment = b.R.T @ own[:3].T, b.R.T @ own[3:].T
+            m = ca.if_else(b.m > 0, b.m, 1)
+            rows.append(ca.vertcat(force, moment + ca.cross(b.md / m, force)).T)
+        return {"v_dot": v_dot, "wrenches": ca.vertcat(*rows)}
+
+    return {"mutant": _way("separate_bodies", modules), "mutant, R": moved}
+
+
 def kane(modules: Modules) -> dict[str, Any]:
-    """By the complement; all at once, with hinge wrenches of its multipliers and the mass matrix of its matrices."""
+    """By the complement; all at once, with hinge wrenches of its multipliers and the mass matrix of its matrices; a
+    hinge opened and held by further rows."""
     Kane = modules[DYNAMICS + "kane_graph"].Kane
 
     @gives("v_dot", "wrenches", "M")
-    def at_once(model: Any, q: Any, v: Any, tau: Any, f_ext: Any = None, t: Any = None) -> dict[str, Any]:
+    def at_once(model: Model, q: Any, v: Any, tau: Any, f_ext: Any = None, t: Any = None) -> dict[str, Any]:
         k = Kane(model, q, v, tau, f_ext, t)
         drive, rows = k.tau - k.armature * (k.G @ k.v_dot_a), []
         for i in model.tree:
@@ -123,7 +143,47 @@ def kane(modules: Modules) -> dict[str, Any]:
         M = k.N.T @ k.Mz @ k.N + k.G.T @ ca.diag(k.armature) @ k.G
         return {"v_dot": k.v_dot_a, "wrenches": ca.vertcat(*rows), "M": M}
 
-    return {"mutant": _way("kane_graph", modules), "mutant, all at once": at_once}
+    @gives("v_dot", "wrenches")
+    def held(model: Model, *given: Any) -> dict[str, Any]:
+        return opened_and_held(Kane, model, *given)
+
+    return {"mutant": _way("kane_graph", modules), "mutant, all at once": at_once, "mutant, held": held}
+
+
+def opened_and_held(
+    Kane: Any, model: Model, q: Any, v: Any, tau: Any, f_ext: Any = None, t: Any = None
+) -> dict[str, Any]:
+    """The first hinge that turns about one axis as a ball, which two further rows keep turning about that axis."""
+    turns = [i for i in model.tree if model.joint(i).kind == "revolute" and not model.coupled]
+    if not turns:
+        k = Kane(model, q, v, tau, f_ext, t)
+        return {"v_dot": k.v_dot, "wrenches": k.wrenches}
+    i, p, n = turns[0], model.parent[turns[0]], len(model.tree)
+    joint, axis = model.joint(i), ca.DM(model.joint(i).axis)
+    ball = replace(joint, kind="spherical", armature=tuple(joint.armature) * 3, damping=(0.0,) * 3,
+                   stiffness=(0.0,) * 3, friction=(0.0,) * 3, rest=(0.0,) * 3, lower=(), upper=(), effort=(),
+                   velocity=())  # fmt: skip
+    opened = model.replace(joints=(None, *(ball if k == i else model.joint(k) for k in model.tree)))
+    at, on = model.q_slices[i].start, model.v_slices[i].start
+    half = q[at] / 2
+
+    def widened(x: Any) -> Any:
+        return ca.vertcat(x[:on], axis * x[on], x[on + 1 :])
+
+    def across_axis(opened: Model, q: Any, t: Any) -> Any:
+        pose, rows = poses(opened, q, t), ca.SX(2, 6 * n)
+        sides = ca.SX(ca.DM(np.array(across(joint.axis)))) @ pose[i].R.T
+        rows[:, 3 * (i - 1) : 3 * i] = sides
+        if p:
+            rows[:, 3 * (p - 1) : 3 * p] = -sides
+        return rows, 0
+
+    q_open = ca.vertcat(q[:at], ca.cos(half), ca.sin(half) * axis, q[at + 1 :])
+    k = Kane(opened, q_open, widened(v), widened(tau), f_ext, t, extra=across_axis)
+    v_dot, loads = k.v_dot, k.wrenches
+    outside = -k.extra_rows[0].T @ k._solution[1]  # on the body; the opposite one on its parent
+    loads[i - 1, 3:] += outside[3 * (i - 1) : 3 * i].T @ k.R[i]
+    return {"v_dot": ca.vertcat(v_dot[:on], axis.T @ v_dot[on : on + 3], v_dot[on + 3 :]), "wrenches": loads}
 
 
 def block(modules: Modules) -> dict[str, Any]:
@@ -171,7 +231,7 @@ SUBJECTS: dict[str, Subject] = {
         {DYNAMICS + "separate_bodies_joints": (),
          DYNAMICS + "separate_bodies": ("mass_of", "outward", "inward", "accelerations", "separate_bodies", "at_origin",
                                        "power")},
-        lambda m: {"mutant": _way("separate_bodies", m)},
+        separate,
     ),
     "separate_bodies_planar": Subject(
         _dynamics("separate_bodies", "separate_bodies_planar"),
