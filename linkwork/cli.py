@@ -89,6 +89,7 @@ def simulate(
     rtol: float = 1e-9,
     atol: float = 1e-9,
     step: str | None = None,
+    h_max: str | None = None,
     times: int = 200,
     max_steps: int = 1_000_000,
     base: Base = None,
@@ -116,6 +117,8 @@ def simulate(
         The same, absolute.
     step
         Length of a step, of rk4 and euler.
+    h_max
+        Longest step, of adaptive methods: "10 ms".
     times
         How many equal intervals to record.
     max_steps
@@ -139,6 +142,7 @@ def simulate(
         rtol,
         atol,
         step,
+        h_max,
         times,
         max_steps,
         out,

@@ -55,6 +55,12 @@ class System:
         return len(self.model.tree) > LONG and self.formulation is aba
 
     @cached_property
+    def h_max(self) -> float:
+        """Longest step of adaptive methods [s] that laws and events ask for."""
+        asked = (getattr(law.function, "h_max", np.inf) for law in self.model.laws)
+        return float(min((*asked, *(e.h_max for e in self.events)), default=np.inf))
+
+    @cached_property
     def has_work(self) -> bool:
         if self.is_long:
             return True

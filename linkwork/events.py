@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from linkwork.dynamics.forces import State
 from linkwork.errors import RunError, nearest
@@ -23,7 +24,8 @@ class Event:
 
     `function(state)` reads `state` as a law does (`state.position("tool")[2]`, `state.q("elbow")`). `direction`: +1
     only upwards, −1 only downwards, 0 both. `action`: "record" the time, "stop" the sample, or "reset": then
-    `reset(state)` returns a dictionary of coordinates and speeds with their new values.
+    `reset(state)` returns a dictionary of coordinates and speeds with their new values. `h_max`: longest step of
+    adaptive methods while this is watched for [s]; changes of sign are looked for at the quarters of a step.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Event:
     action: Action = "stop"
     direction: int = 0
     reset: Callable[[State], Mapping[str, Any]] | None = None
+    h_max: float = np.inf
 
 
 def listed(events: Iterable[Event]) -> tuple[Event, ...]:

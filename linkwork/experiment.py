@@ -19,7 +19,7 @@ from linkwork.model.model import Model
 from linkwork.model.units import quantity
 from linkwork.result import Result, Series, Statuses, assess, provenance
 from linkwork.simulation.control import Status
-from linkwork.simulation.run import Trajectories, integrate
+from linkwork.simulation.run import STEPPED, Trajectories, integrate
 
 
 def simulate(
@@ -34,6 +34,7 @@ def simulate(
     rtol: float = 1e-9,
     atol: float = 1e-9,
     step: float | str | None = None,
+    h_max: float | str | None = None,
     max_steps: int = 1_000_000,
     events: Iterable[Event] = (),
     threads: int | None = None,
@@ -45,6 +46,7 @@ def simulate(
     until       end time [s]; default: the last of `times`, else 10
     times       when to record: an array of times up to `until`, or how many equal steps (200)
     method      "dop853", "dopri5" (adaptive), "rk4", "euler" (fixed `step`), "rodas5p" (stiff); or a formulation
+    h_max       longest step of adaptive methods; default: none, and 0.01 s with a law of contact
     formulation whose accelerations are integrated: `lw.aba`, `lw.kane_graph` …; also `method=lw.kane_graph`
     parameters  declared parameters → value, or one value a sample
     Samples that fail do not disturb the others: see `run.failures()`.
@@ -66,8 +68,8 @@ def simulate(
     with reporter(progress, len(y0)) as report:
         found = integrate(
             sys.motion, y0, p, grid if grid[-1] == end else np.append(grid, end), method=method, rtol=rtol, atol=atol,
-            step=None if step is None else _seconds(step, "step"), max_steps=max_steps, threads=threads or cores(),
-            progress=report,
+            step=None if step is None else _seconds(step, "step"), h_max=longest(h_max, sys, method),
+            max_steps=max_steps, threads=threads or cores(), progress=report,
         )  # fmt: skip
     found = replace(found, t=found.t[: len(grid)], y=found.y[:, : len(grid)])
     settings = {"rtol": rtol, "atol": atol} if step is None else {"step": step}
@@ -103,6 +105,15 @@ def _driven(model: Model | System, formulation: Formulation | None, events: Iter
             fix=f"lw.system(model, {formulation.__name__}), or give simulate the model itself",
         )
     return model
+
+
+def longest(h_max: float | str | None, sys: System, method: str) -> float:
+    """The longest step that is allowed: what is told, else what laws and events ask for."""
+    if h_max is None:
+        return sys.h_max
+    if method in STEPPED:
+        raise RunError(f"{method} takes steps of one length, and h_max is told", fix="leave out h_max, or shorten step")
+    return _seconds(h_max, "h_max")
 
 
 def _seconds(value: float | str, what: str) -> float:

@@ -19,6 +19,7 @@ from linkwork.compiler.running import cores
 from linkwork.driven import System
 from linkwork.dynamics.forces import State
 from linkwork.errors import RunError, nearest
+from linkwork.experiment import longest
 from linkwork.handover import Handover, Measure, Pass, handing_over
 from linkwork.phase_run import Leg, StudyRun
 from linkwork.simulation.control import Status
@@ -34,7 +35,8 @@ class Phase:
     """A stretch of a study. `goes`: event → the next phase; its other stopping events end the sample under their names.
 
     `limit`: longest stay in this phase [s]; a sample that reaches it, or the end of the run, is called `late`. The
-    greatest values of `peaks` (functions of the state) are kept, whatever the output times. `h_max`: longest step;
+    greatest values of `peaks` (functions of the state) are kept, whatever the output times. `h_max`: longest step,
+    otherwise what laws and events ask for;
     `sharper`: how many times smaller than asked the tolerances are in this phase.
     """
 
@@ -44,7 +46,7 @@ class Phase:
     limit: float = np.inf
     late: str = "time-out"
     peaks: Mapping[str, Measure] = field(default_factory=dict)
-    h_max: float = np.inf
+    h_max: float | None = None
     sharper: float = 1.0
 
     def passing(self, event: str) -> Pass:
@@ -196,8 +198,9 @@ class Study:
         if key not in self._integrators:
             self._integrators[key] = build(motion, options["method"], lanes=lanes)
         found = integrated(
-            self._integrators[key], group.y, p, grid, h_max=phase.h_max, spans=spans, threads=threads,
-            rtol=options["rtol"] / phase.sharper, atol=options["atol"] / phase.sharper, max_steps=options["max_steps"],
+            self._integrators[key], group.y, p, grid, spans=spans, threads=threads,
+            h_max=longest(phase.h_max, phase.system, options["method"]), rtol=options["rtol"] / phase.sharper,
+            atol=options["atol"] / phase.sharper, max_steps=options["max_steps"],
         )  # fmt: skip
         return Leg(phase, group.samples, group.t, group.y, p, found, self._measures)
 

@@ -21,9 +21,9 @@ from linkwork.model.model import Model
 from linkwork.model.read import read
 from linkwork.model.start import expanded
 from linkwork.result import Result
+from linkwork.simulation.run import STEPPED
 
 ENDINGS = {"out": (".nc", ".csv"), "plot": (".png", ".svg", ".pdf"), "page": (".html", ".htm")}
-STEPPED = ("rk4", "euler")
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,7 @@ class Order:
     rtol: float
     atol: float
     step: str | None
+    h_max: str | None
     times: int
     max_steps: int
     out: Path | None
@@ -61,6 +62,7 @@ def simulate(order: Order, as_json: bool) -> int:
     adaptive = order.method not in STEPPED
     settings: dict[str, Any] = {"max_steps": order.max_steps}
     settings |= {"rtol": order.rtol, "atol": order.atol} if adaptive else {}
+    settings |= {"h_max": order.h_max} if order.h_max is not None else {}
     if order.step is not None or not adaptive:
         settings["step"] = order.step or _no_step(order.method)
     run = lw.simulate(

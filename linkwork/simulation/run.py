@@ -33,6 +33,9 @@ METHODS: Mapping[str, Callable[[Motion], Method]] = {
 }
 """Integrators by name."""
 
+STEPPED = ("euler", "rk4")
+"""Those with steps of one length."""
+
 SLICE = 0.05
 """Seconds between returns from machine code."""
 
