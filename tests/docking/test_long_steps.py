@@ -73,3 +73,10 @@ def test_a_bound_on_steps_of_one_length_is_refused(method, rigid, tmp_path, caps
 def test_a_bound_that_is_no_time_is_refused(h_max, rigid):
     with pytest.raises(lw.LinkworkError, match="h_max"):
         lw.simulate(apart(rigid), START, until=1.0, h_max=h_max)
+
+
+def test_momentum_is_told_of_two_free_bodies_that_push_each_other_only(rigid):
+    run = lw.simulate(apart(rigid), START, until=2.5)
+    assert run.trust.momentum_drift is not None and run.trust.momentum_drift < 1e-9
+    pushed = apart(Design(rigid=True, control=None, thrust=100.0))
+    assert lw.simulate(pushed, START, until=0.1).trust.momentum_drift is None
