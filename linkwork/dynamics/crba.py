@@ -19,15 +19,25 @@ from linkwork.dynamics.sweeps import Link, Results, Sweep, links, run
 from linkwork.model.check import check_moves_mass
 from linkwork.model.model import Model
 from linkwork.model.reframe import simplest
-from linkwork.spatial import SX, is_zero, zeros
+from linkwork.spatial import SX, is_zero, rigid_inertia, zeros
 
 
 def composite(b: Link, children: Any) -> Results:
+    """Inward: the body and all behind it as one rigid body: mass, first moment, inertia."""
+    m, md, I = b.m + children.m_up, b.md + children.md_up, b.I + children.I_up
+    md_up, I_up = b.X.rigid(m, md, I)
+    return {"M_c": rigid_inertia(m, md, I), "m_up": m, "md_up": md_up, "I_up": I_up}
+
+
+def composite_matrix(b: Link, children: Any) -> Results:
+    """The same as a 6×6. Below a quaternion M is then the matrix of `rnea` off the unit sphere too, as derivatives by
+    single components of a quaternion take for granted."""
     M_c = b.M + children.M_up
     return {"M_c": M_c, "M_up": b.X.inertia(M_c)}
 
 
-SWEEPS = (Sweep("inward", composite, {"M_up": (6, 6)}),)
+SWEEPS = (Sweep("inward", composite, {"m_up": (1, 1), "md_up": (3, 1), "I_up": (3, 3)}),)
+SWEEPS_OF_MATRICES = (Sweep("inward", composite_matrix, {"M_up": (6, 6)}),)
 
 
 @returns("M")
@@ -35,7 +45,8 @@ def crba(model: Model, q: SX, t: SX | None = None) -> SX:
     """The mass matrix M(q), rotor inertias included; the time matters below prescribed joints."""
     model = simplest(model)
     speeds = SX(model.v_slices[-1].stop, 1)
-    bodies = run(model, SWEEPS, links(model, expand(model, q), speeds, time(t)), {})
+    turned = any(model.kind(i).quaternion is not None and model.parent[i] for i in model.tree)
+    bodies = run(model, SWEEPS_OF_MATRICES if turned else SWEEPS, links(model, expand(model, q), speeds, time(t)), {})
     M = zeros(speeds.numel(), speeds.numel())
     for j in model.tree:
         if model.kind(j).nv == 0:

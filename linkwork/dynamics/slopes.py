@@ -42,7 +42,7 @@ from linkwork.dynamics.rnea import SWEEPS, accelerate, rnea
 from linkwork.dynamics.sweeps import Link, link, links, run
 from linkwork.model.model import Model
 from linkwork.model.reframe import simplest
-from linkwork.spatial import SX, cross, eye, is_one, is_zero, rotate, rotate_symmetric, skew, spin, zeros
+from linkwork.spatial import SX, cross, eye, is_one, is_zero, rotate, skew, spin, zeros
 
 
 def slopes(
@@ -156,13 +156,10 @@ def composites(model: Model, bodies: list[Link]) -> None:
         if not model.parent[i]:
             continue
         b, p = bodies[i], bodies[model.parent[i]]
-        first, P, r, u = b.X.out(b.md), b.X.out(b.P), b.X.r, b.u
-        half, moved = first + b.m / 2 * r, first + b.m * r
-        outer = r @ half.T
-        p.I = p.I + rotate_symmetric(b.X.place, rotate_symmetric(b.X.turn, b.I))
-        p.I = p.I + 2 * ca.dot(r, half) * eye(3) - (outer + outer.T)
-        p.Q = p.Q + rotate(b.X.place, rotate(b.X.turn, b.Q)) + P @ r.T + u @ moved.T
-        p.m, p.md, p.P = p.m + b.m, p.md + moved, p.P + P + b.m * u
+        P = b.X.out(b.P)
+        moved, inertia = b.X.rigid(b.m, b.md, b.I)
+        p.Q = p.Q + rotate(b.X.place, rotate(b.X.turn, b.Q)) + P @ b.X.r.T + b.u @ moved.T
+        p.m, p.md, p.I, p.P = p.m + b.m, p.md + moved, p.I + inertia, p.P + P + b.m * b.u
 
 
 def force(b: Link, of: Change) -> SX:
