@@ -28,6 +28,8 @@ from linkwork.simulation.run import Integrator, build, lanes_for
 from linkwork.simulation.run import run as integrated
 
 SX = ca.SX
+FINEST = 1e-13
+"""No phase asks for less of its own: smaller errors of a step are lost in rounding."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,8 @@ class Phase:
 
     `limit`: longest stay in this phase [s]; a sample that reaches it, or the end of the run, is called `late`. The
     greatest values of `peaks` (functions of the state) are kept, whatever the output times. `h_max`: longest step,
-    otherwise what laws and events ask for;
-    `sharper`: how many times smaller than asked the tolerances are in this phase.
+    otherwise what laws and events ask for; `sharper`: how many times smaller than asked the tolerances are in this
+    phase, down to what rounding leaves.
     """
 
     name: str
@@ -52,6 +54,10 @@ class Phase:
     def passing(self, event: str) -> Pass:
         to = self.goes[event]
         return Pass(to) if isinstance(to, str) else to
+
+    def sharp(self, tolerance: float) -> float:
+        """The tolerance of this phase where `tolerance` was asked."""
+        return min(tolerance, max(tolerance / self.sharper, FINEST))
 
     @cached_property
     def motion(self) -> Motion:
@@ -199,8 +205,8 @@ class Study:
             self._integrators[key] = build(motion, options["method"], lanes=lanes)
         found = integrated(
             self._integrators[key], group.y, p, grid, spans=spans, threads=threads,
-            h_max=longest(phase.h_max, phase.system, options["method"]), rtol=options["rtol"] / phase.sharper,
-            atol=options["atol"] / phase.sharper, max_steps=options["max_steps"],
+            h_max=longest(phase.h_max, phase.system, options["method"]),
+            rtol=phase.sharp(options["rtol"]), atol=phase.sharp(options["atol"]), max_steps=options["max_steps"],
         )  # fmt: skip
         return Leg(phase, group.samples, group.t, group.y, p, found, self._measures)
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
+from linkwork.docking.check import RESTITUTION_AT, check
 from linkwork.docking.probe_cone import Capture, Docking
 from linkwork.docking.study import DockingStudy
 from linkwork.docking.vehicles import CHASER, STATION, TARGET, Design, Mode
@@ -28,8 +29,7 @@ from linkwork.model.units import quantity
 
 VEHICLES = {"soyuz": CHASER, "module": TARGET, "station": STATION}
 RUN = ("until", "gap", "method", "rtol", "atol", "max_steps", "times")
-RESTITUTION_AT = 0.2
-"""Closing speed [m/s] at which `restitution` is meant."""
+ADAPTIVE = ("dop853", "dopri5", "rodas5p")
 
 
 def docking(**options: Any) -> DockingStudy:
@@ -43,9 +43,14 @@ def docking(**options: Any) -> DockingStudy:
     for name in ("probe", "cone", "latch"):
         if name in told:
             design[name] = _record(getattr(base, name), told[name], name)
+    if "probe" in design and "seat" not in (told.get("cone") or {}):  # it fits the head that is told
+        cone = design.get("cone", base.cone)
+        design["cone"] = replace(cone, seat=design["probe"].head + base.cone.seat - base.probe.head)
     run = {"intervals" if n == "times" else n: _setting(n, told[n]) for n in RUN if n in told}
     capture = _record(Capture(), told.get("capture", {}), "capture")
-    return DockingStudy(Docking(replace(base, **design), capture), **run, options=options)
+    study = DockingStudy(Docking(replace(base, **design), capture), **run, options=options)
+    check(study.docking)
+    return study
 
 
 def _record(base: Any, given: Any, what: str) -> Any:
@@ -125,6 +130,8 @@ def _control(given: Any) -> tuple[float, float] | None:
 
 def _setting(name: str, x: Any) -> Any:
     if name == "method":
+        if x not in ADAPTIVE:
+            raise RunError(f"method of the docking is {x!r}", fix=nearest(str(x), ADAPTIVE))
         return x
     if name in ("max_steps", "times"):
         if type(x) is not int or x < 1:

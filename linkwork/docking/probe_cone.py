@@ -99,7 +99,7 @@ class Docking:
         touches = Event("contact", lambda s: _cup(s).touch(s).depth, "stop", +1)
         ways = {"contact": "contact", "capture": self._into_captured()}
         events = [touches, self._caught(), Event("miss", _missed, "stop", -1)]
-        return Phase("approach", system(model, events=events), ways, late="no contact", h_max=0.05)
+        return Phase("approach", system(model, events=events), ways, late="no contact", h_max=0.05, sharper=1e3)
 
     def _contact(self) -> Phase:
         c = self.capture
@@ -111,7 +111,7 @@ class Docking:
         peaks = {"contact_force": lambda s: _cup(s).force(s)[1]} | strokes(self.contact_model)
         return Phase(
             "contact", system(self.contact_model, events=events), {"capture": self._into_captured()},
-            limit=c.limit, peaks=peaks, h_max=0.02, sharper=10.0,
+            limit=c.limit, peaks=peaks, h_max=0.02, sharper=10.0 if "slide" in self.contact_model.joint_index else 1e3,
         )  # fmt: skip
 
     def _caught(self) -> Event:
@@ -131,9 +131,9 @@ class Docking:
 
     def _captured(self) -> Phase:
         peaks = {"grip_force": _size("ball.wrench")} | strokes(self.captured_model)
-        # the target's speeds are sums over the chain here: its momentum asks for sharper tolerances than before, and
-        # for short steps where it is read between them
-        return Phase("captured", system(self.captured_model), late="capture", peaks=peaks, sharper=1e4, h_max=0.1)
+        # the target's speeds are sums over the chain here: the momentum of one of 400 t asks for sharper tolerances
+        # than before, and for short steps where it is read between them
+        return Phase("captured", system(self.captured_model), late="capture", peaks=peaks, sharper=1e6, h_max=0.05)
 
 
 def contact(d: Design) -> Cup:

@@ -24,6 +24,7 @@ import numpy as np
 from linkwork.compiler.kernel import Kernel, compile_function
 from linkwork.compiler.ports import Port
 from linkwork.display.scene import Scene
+from linkwork.docking.check import impossible, with_dissipation
 from linkwork.docking.motion import motion, motion_columns
 from linkwork.docking.probe_cone import Docking
 from linkwork.docking.recorded import COLUMNS, recorded, told
@@ -37,7 +38,7 @@ from linkwork.model.contact_laws import Cup
 from linkwork.model.model import Model
 from linkwork.phase_run import StudyRun
 from linkwork.phases import Phase, Study
-from linkwork.result import Result
+from linkwork.result import Code, Result
 from linkwork.spatial import quaternion_rotation
 from linkwork.sweeping.fingerprint import fingerprint
 
@@ -106,7 +107,7 @@ class DockingStudy:
     @cached_property
     def inputs(self) -> dict[str, str]:
         """Names → units of everything that may vary."""
-        return {**UNITS, **self.docking.units()}
+        return {**UNITS, "restitution": "1", **self.docking.units()}
 
     @cached_property
     def columns(self) -> dict[str, str]:
@@ -140,6 +141,7 @@ class DockingStudy:
         for name in inputs:
             if name not in self.inputs:
                 raise RunError(f"a docking has no input '{name}'", fix=nearest(name, self.inputs))
+        inputs = with_dissipation(inputs)
         varied = tuple(sorted(name for name in inputs if name not in DEFAULTS))
         if not set(varied) <= set(self.docking.parameters):
             return self._with(varied).run(inputs, times=times, threads=threads, **more)
@@ -157,19 +159,36 @@ class DockingStudy:
         self, inputs: Mapping[str, Any], *, threads: int | None = None, progress: Tell | None = None
     ) -> dict[str, Any]:
         """`COLUMNS`, and how each sample ended: code (of `linkwork.result.Code`), end, text, where."""
-        run = self.run(inputs, times=self.intervals or 1, threads=threads, progress=progress)
-        ended, moving = run.statuses, motion(run) if self.intervals else {}
-        return {
-            **recorded(run),
-            **moving,
-            "code": ended.code,
-            "end": ended.time,
-            "text": ended.text,
-            "where": ended.where,
+        faults = impossible(self.docking, inputs)
+        if not faults:
+            return self._kept(self.run(inputs, times=self.intervals or 1, threads=threads, progress=progress))
+        n = max(len(x) for x in inputs.values() if np.ndim(x))
+        good = np.array([i not in faults for i in range(n)])
+        gave: dict[str, Any] = {
+            name: np.full((n, len(self.times)) if name.startswith("trajectory:") else n, np.nan)
+            for name in self.columns
         }
+        gave |= {"code": np.full(n, int(Code.BAD_START)), "end": np.zeros(n)}
+        words = {"text": [faults.get(i, ("", ""))[0] for i in range(n)]}
+        words["where"] = [faults.get(i, ("", ""))[1] for i in range(n)]
+        if good.any():
+            chosen = {name: x[good] if np.ndim(x) else x for name, x in inputs.items()}
+            found = self._kept(self.run(chosen, times=self.intervals or 1, threads=threads, progress=progress))
+            for name in gave:
+                gave[name][good] = found[name]
+            for k, i in enumerate(np.flatnonzero(good).tolist()):
+                words["text"][i], words["where"][i] = found["text"][k], found["where"][k]
+        return gave | words
+
+    def _kept(self, run: StudyRun) -> dict[str, Any]:
+        ended, moving = run.statuses, motion(run) if self.intervals else {}
+        how = {"code": ended.code, "end": ended.time, "text": ended.text, "where": ended.where}
+        return {**recorded(run), **moving, **how}
 
     def replay(self, inputs: Mapping[str, np.ndarray], times: int = 400) -> Result:
         """One sample with its whole motion."""
+        if faults := impossible(self.docking, inputs):
+            raise RunError(faults[0][0], fix="this sample cannot be run; look at its inputs")
         about = {"until": self.until, "rtol": self.rtol, "atol": self.atol, "samples": 1}
         return result_of(self.run(inputs, times=times, threads=1), method=self.method, **about)
 

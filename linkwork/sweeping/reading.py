@@ -35,7 +35,7 @@ from linkwork.sweeping.expression import Succeeds
 from linkwork.sweeping.inputs import units
 from linkwork.sweeping.record import Reading, Record, record_of
 from linkwork.sweeping.samples import ModelSamples, Settings
-from linkwork.sweeping.studies import study
+from linkwork.sweeping.studies import refuse_unknown, study
 from linkwork.sweeping.vary import Units, groups_of, inputs_of, node_of, table_of, told_at
 from linkwork.sweeping.watching import event_of, events_of
 
@@ -66,7 +66,11 @@ def read_plan(path: str | PathLike[str], **changes: Any) -> Task:
             raise RunError(f"the plan has no '{needed}'", where=top.place, fix=f"add {needed}: {example}")
     if "study" in given:
         with told_at(given["study"].place):
-            return task_of(study(given["study"].text, given.get("options")), given, file.stem, file.parent)
+            refuse_unknown(given["study"].text)
+        with told_at(given.get("options", given["study"]).place):
+            made = study(given["study"].text, given.get("options"))
+        with told_at(given["study"].place):
+            return task_of(made, given, file.stem, file.parent)
     options = given["options"].plain() if "options" in given else {}
     with told_at(given["model"].place):
         return task_of(read(_inside(given["model"], file.parent), **(options or {})), given, file.stem, file.parent)

@@ -18,6 +18,12 @@ STUDIES: dict[str, str] = {"docking": "linkwork.docking.plan:docking"}
 """Name → "module:function"."""
 
 
+def refuse_unknown(name: str) -> None:
+    """Refuse a name that is not listed."""
+    if name not in STUDIES:
+        raise RunError(f"there is no study '{name}'", fix=nearest(name, STUDIES))
+
+
 def study(name: str, options: Node | None) -> Runner:
     """The study of that name, with the options of a plan."""
     given: Any = options.plain() if options is not None else {}
@@ -28,7 +34,6 @@ def study(name: str, options: Node | None) -> Runner:
 
 def made(name: str, options: Mapping[str, Any]) -> Runner:
     """The study of that name."""
-    if name not in STUDIES:
-        raise RunError(f"there is no study '{name}'", fix=nearest(name, STUDIES))
+    refuse_unknown(name)
     module, _, function = STUDIES[name].partition(":")
     return getattr(import_module(module), function)(**options)
