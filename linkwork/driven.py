@@ -19,6 +19,7 @@ from linkwork.compiler.kernel import Kernel, compile_function
 from linkwork.compiler.ports import Port
 from linkwork.dynamics import forces, kinematics, long
 from linkwork.dynamics.aba import aba
+from linkwork.dynamics.energy import energy
 from linkwork.dynamics.formulation import Formulation
 from linkwork.dynamics.long import LONG
 from linkwork.errors import RunError, nearest
@@ -64,7 +65,8 @@ class System:
     def has_work(self) -> bool:
         if self.is_long:
             return True
-        return outputs.work_rate(self.trace.model, self.trace.q, self.trace.v, self.trace.t) is not None
+        resets = any(e.reset for e in self.events)
+        return resets or outputs.work_rate(self.trace.model, self.trace.q, self.trace.v, self.trace.t) is not None
 
     @cached_property
     def motion(self) -> numbers.Motion:
@@ -73,6 +75,7 @@ class System:
             return self._long_motion()
         tr, m = self.trace, self.trace.model
         work = outputs.work_rate(m, tr.q, tr.v, tr.t)
+        work = SX(0) if work is None and self.has_work else work  # resets do some
         tau, wrenches = forces.totals(m, forces.applied(m, tr.q, tr.v, tr.t))
         v_dot = self.formulation(m, tr.q, tr.v, tau, wrenches, tr.t)
         extra = SX.sym("work", 0 if work is None else 1)
@@ -134,8 +137,11 @@ class System:
         return forces.State(self.trace.model, self.trace.q, self.trace.v, self.trace.t)
 
     def _reset(self, event: Event, state: tuple[SX, SX, SX], function: Callable[..., ca.Function]) -> ca.Function:
-        new = after(event, self._state(), self.model, state[1])
-        return function(f"reset_{identifier(event.name)}", state, new)
+        m, n, y = self.trace.model, self.model.nq, state[1]
+        new = after(event, self._state(), self.model, y)
+        old, new_q, new_v = y[n:][: self.model.nv], new[:n], new[n:][: self.model.nv]
+        gained = energy(m, new_q, new_v, self.trace.t) - energy(m, self.trace.q, old, self.trace.t)
+        return function(f"reset_{identifier(event.name)}", state, ca.vertcat(new_q, new_v, y[-1] + gained))
 
     # --- starts and parameters -------------------------------------------------------------------------------
     def start(self, given: Mapping[str, Any] | None = None) -> np.ndarray:

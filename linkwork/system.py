@@ -7,6 +7,7 @@ formulation once; the formulation never knows.
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -249,9 +250,19 @@ def _with_forces(tr: Trace, formulation: Formulation, arguments: dict[str, Any],
     return results - tau if getattr(formulation, "returns", ()) == ("tau",) else results
 
 
+SHAPES: dict[str, Callable[[Model], tuple[int, ...]]] = {
+    "M": lambda m: (m.nv, m.nv),
+    "J": lambda m: (6, m.nv),
+    **dict.fromkeys(("h", "tau_gravity", "dv"), lambda m: (m.nv,)),
+}
+"""Outputs that keep their axes where there is one freedom."""
+
+
 def _output_port(model: Model, name: str, x: SX) -> Port:
     if name in INPUTS and (port := input_port(model, name)).shape == (x.shape[0],):
         return port
+    if name in SHAPES and math.prod(shape := SHAPES[name](model)) == x.numel():
+        return Port(name, shape=shape)
     shape = () if x.shape == (1, 1) else (x.shape[0],) if x.shape[1] == 1 else x.shape
     return Port(name, shape=shape)
 

@@ -505,3 +505,24 @@ def test_more_samples_than_the_blocks_hold_are_refused():
     for samples in (-1, 1000):
         with pytest.raises(lw.RunError, match=f"{samples} samples of"):
             kernel.unpack(blocks, samples)
+
+
+@pytest.mark.parametrize(
+    ("formulation", "options", "shape"),
+    [
+        (lw.crba, {}, (1, 1)),
+        (lw.jacobian, {"frame": "b"}, (6, 1)),
+        (lw.bias, {}, (1,)),
+        (lw.gravity_forces, {}, (1,)),
+        (lw.aba, {}, (1,)),
+        (lw.rnea, {}, (1,)),
+        (lw.difference, {}, (1,)),
+        (lw.integrate, {}, (1,)),
+    ],
+)
+def test_a_mechanism_of_one_freedom_has_vectors_and_matrices_too(formulation, options, shape):
+    m = lw.Mechanism("rod").body("b", 1, (0, 0, 0.5), (1, 1, 0))
+    kernel = lw.function(m.joint("pin", "revolute", "world", "b", axis="x").build(), formulation, **options)
+    given = {p.name: np.ones((5, *p.sample)) for p in kernel.inputs}
+    assert kernel(**given).shape == (5, *shape)
+    assert kernel(**{name: x[0] for name, x in given.items()}).shape == shape
