@@ -19,7 +19,7 @@ from linkwork.compiler.kernel import Kernel, compile_function
 from linkwork.compiler.ports import Port
 from linkwork.dynamics import forces, kinematics, long
 from linkwork.dynamics.aba import aba
-from linkwork.dynamics.formulation import Formulation
+from linkwork.dynamics.formulation import Formulation, accelerations_of
 from linkwork.dynamics.long import LONG
 from linkwork.errors import RunError, nearest
 from linkwork.model.model import Model
@@ -319,4 +319,5 @@ def is_series(name: str, value: Any, model: Model) -> bool:
 
 def system(model: Model, formulation: Formulation = aba, events: Iterable[Event] = ()) -> System:
     """The model under its own forces as y' = f(t, y): `system(model).rhs` fits SciPy's `solve_ivp`."""
+    accelerations_of(formulation)
     return System(model, formulation, tuple(events))

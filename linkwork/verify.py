@@ -91,7 +91,7 @@ def verify(
     _check(samples, seed, tolerance, sample)
     if len(model.bodies) == 1:
         raise ModelError(f"'{model.name}' has no bodies: there is nothing to compare", where=model.source)
-    ways, others = WAYS if ways is None else ways, _known(peers)
+    ways, others = WAYS if ways is None else _asked(ways), _known(peers)
     numbers = list(range(samples)) if sample is None else [sample]
     drawn = States(model, seed)
     states = [drawn[i] for i in numbers]
@@ -133,6 +133,9 @@ def verify(
 
 
 def _check(samples: int, seed: int, tolerance: float | None, sample: int | None) -> None:
+    for name, value in (("samples", samples), ("seed", seed), ("sample", sample or 0)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise RunError(f"{name} = {value!r}", fix="give a whole number")
     if samples < 1:
         raise RunError(f"samples = {samples}", fix="give at least one")
     if seed < 0:
@@ -141,6 +144,20 @@ def _check(samples: int, seed: int, tolerance: float | None, sample: int | None)
         raise RunError(f"sample = {sample}", fix="states are numbered from 0")
     if tolerance is not None and not (math.isfinite(tolerance) and tolerance > 0):
         raise RunError(f"tolerance = {tolerance}", fix="give a relative difference above zero, 1e-10 say")
+
+
+def _asked(ways: Any) -> Mapping[str, Formulation]:
+    """As they were given, or RunError."""
+    fix = 'give formulations by name: ways={"mine": lw.kane_graph, "other": lw.aba}'
+    if not isinstance(ways, Mapping) or not ways:
+        raise RunError(f"ways = {ways!r} names no formulations", fix=fix)
+    for name, way in ways.items():
+        if not set(getattr(way, "gives", getattr(way, "returns", ()))) & set(QUANTITIES):
+            known = ", ".join(QUANTITIES)
+            raise RunError(
+                f"way '{name}' gives nothing that can be compared ({known})", fix=f"{fix}; mark one with @gives"
+            )
+    return ways
 
 
 def _known(peers: Iterable[str]) -> dict[str, Callable[[Model], Any]]:
