@@ -96,21 +96,21 @@ def verify(
     drawn = States(model, seed)
     states = [drawn[i] for i in numbers]
     found: dict[str, Answers] = {}
-    refused: dict[str, str] = {}
+    errors: dict[str, ModelError] = {}
     told: dict[str, dict[str, np.ndarray]] = {}
     notes: list[str] = []
     with reporter(progress, len(ways) + len(others), "formulations") as report:
         for done, (name, way) in enumerate(ways.items(), 1):
-            _add_way(model, states, name, way, found, refused)
+            _add_way(model, states, name, way, found, errors)
             if report:
                 report(done, len(ways) + len(others))
         if not found:
-            raise ModelError(f"no formulation takes '{model.name}': " + "; ".join(dict.fromkeys(refused.values())))
+            raise _by_none(model, errors)
         for done, (name, make) in enumerate(others.items(), 1 + len(ways)):
             try:
                 peer = make(model)
             except ModelError as error:
-                refused[name] = error.what
+                errors[name] = error
             else:
                 title = f"{name} {peer.version}"
                 rows = [peer(**s) for s in states]
@@ -129,6 +129,7 @@ def verify(
             answers = {n: [x / unit for x in results] for n, results in answers.items()}
             quantities[quantity] = compared(answers, masks, _least(quantity, states), limits[quantity], numbers)
     rows = ledger.rows(model, ways)
+    refused = {name: error.what for name, error in errors.items()}
     return Agreement(model.name, len(states), seed, quantities, worst_condition, refused, rows, tuple(notes))
 
 
@@ -166,14 +167,21 @@ def _known(peers: Iterable[str]) -> dict[str, Callable[[Model], Any]]:
     return {name: peer(name) for name in ([peers] if isinstance(peers, str) else peers)}
 
 
+def _by_none(model: Model, errors: Mapping[str, ModelError]) -> ModelError:
+    """All their reasons, and the place and the way out of the first."""
+    first = next(iter(errors.values()))
+    reasons = "; ".join(dict.fromkeys(error.what for error in errors.values()))
+    return ModelError(f"no formulation takes '{model.name}': {reasons}", where=first.where, fix=first.fix)
+
+
 def _add_way(
-    model: Model, states: list[State], name: str, way: Formulation, found: dict[str, Answers], refused: dict[str, str]
+    model: Model, states: list[State], name: str, way: Formulation, found: dict[str, Answers], errors: dict[str, Any]
 ) -> None:
     wanted = tuple(q for q in QUANTITIES if q in getattr(way, "gives", way.returns))  # type: ignore[attr-defined]
     try:
         f = _traced(model, way.giving(*wanted) if hasattr(way, "giving") else way, wanted)  # type: ignore[attr-defined]
     except ModelError as error:
-        refused[name] = error.what
+        errors[name] = error
         return
     rows = [f.call([ca.DM(x) for x in s.values()]) for s in states]
     found[name] = {q: [np.array(row[k]) for row in rows] for k, q in enumerate(wanted)}

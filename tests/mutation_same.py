@@ -37,6 +37,7 @@ SAME: dict[str, dict[Key, str]] = {
         ("separate_bodies_planar", "_normal", "across(tuple(a / np.linalg.norm(a)))[0]", 0): SIDE,
         ("separate_bodies_planar", "separate_bodies_planar", "b.a.T", 0): SHAPE,
         ("separate_bodies_planar", "separate_bodies_planar", "b.R.T", 0): SHAPE,
+        ("separate_bodies", "accelerations", "b.M_s @ b.a - b.Q_s", 0): "R is judged in space",
     },
     "docking_tree": {
         ("docking_rows", "move", "rows[0]", 0): STILL,

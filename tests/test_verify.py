@@ -253,8 +253,11 @@ def test_a_peer_that_is_missing_is_told_with_the_way_to_get_it(monkeypatch):
 
 def test_a_model_that_no_formulation_takes_says_why():
     empty = lw.Mechanism("empty").body("a", mass=0).joint("j", "revolute", "world", "a").build()
-    with pytest.raises(lw.ModelError, match="no formulation takes 'empty': joint 'j' moves no mass, so its accel"):
+    with pytest.raises(
+        lw.ModelError, match="no formulation takes 'empty': joint 'j' moves no mass, so its accel"
+    ) as told:
         lw.verify(empty)
+    assert told.value.where == empty.joint(1).source
     with pytest.raises(lw.ModelError, match="'void' has no bodies: there is nothing to compare"):
         lw.verify(lw.Mechanism("void").build())
 
