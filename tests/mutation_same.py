@@ -15,6 +15,8 @@ SIDE = "from which side the plane is seen shows in a and R alone; test_separate_
 SHAPE = "the shape of results of its own; test_separate_bodies.py, test_block_matrix.py"
 EXTRA = "of further rows, which verify has none of; test_kane_graph.py"
 
+MAIN = "Lambda_T(self.l_D) @ (self.zs @ self.q_dot) + self.D3 @ (self.zp @ self.q_dot)"
+
 SAME: dict[str, dict[Key, str]] = {
     "aba": {
         ("sweeps", "run", "links[0]", 1): WORLD,
@@ -60,6 +62,8 @@ SAME: dict[str, dict[Key, str]] = {
         ("kane_graph", "Kane.energy_rate", "cross(w, I @ w)", 0): NO_TURN,
     },
     "block_matrix": {
+        ("block_links", "chain", "AXES[2]", 0): "a weld has no axis",
+        ("block_letters", "Letters.v", MAIN, 0): "`v_l` is its own; test_block_matrix.py",
         ("block_letters", "by_links", "ca.reshape(ca.densify(x), 3, -1).T", 0): SHAPE,
         ("block_matrix", "block_matrix", "x.J_d @ eps + x.gyroscopic", 0): NO_TURN,
     },
