@@ -106,6 +106,9 @@ def accelerations_of(formulation: Any) -> None:
     fix = "give a formulation of v_dot: lw.aba, lw.forward, lw.separate_bodies, lw.kane_graph …"
     if not callable(formulation):
         raise RunError(f"formulation {formulation!r} is no function", fix=fix)
-    name, returned = getattr(formulation, "__name__", "formulation"), getattr(formulation, "returns", ("v_dot",))
+    if not hasattr(formulation, "__name__"):
+        own = "def mine(model, q, v, tau, f_ext=None, t=None): return …"
+        raise RunError(f"formulation {type(formulation).__name__}(…) has no name", fix=f"write a function: {own}")
+    name, returned = formulation.__name__, getattr(formulation, "returns", ("v_dot",))
     if returned != ("v_dot",):
         raise RunError(f"'{name}' gives {', '.join(returned)}, not accelerations alone", fix=fix)
