@@ -20,7 +20,7 @@ from linkwork.compiler.ports import Port
 from linkwork.dynamics import forces, kinematics, long
 from linkwork.dynamics.aba import aba
 from linkwork.dynamics.energy import energy
-from linkwork.dynamics.formulation import Formulation
+from linkwork.dynamics.formulation import Formulation, accelerations_of
 from linkwork.dynamics.long import LONG
 from linkwork.errors import RunError, nearest
 from linkwork.events import Event, after, listed, watched
@@ -292,4 +292,5 @@ def system(model: Model, formulation: Formulation = aba, events: Iterable[Event]
     """The model under its own forces as y' = f(t, y): `system(model).rhs` fits SciPy's `solve_ivp`."""
     if not isinstance(model, Model):
         raise RunError(f"a model is wanted, not {type(model).__name__}", fix='lw.read("arm.yaml") reads one')
+    accelerations_of(formulation)
     return System(model, formulation, listed(events))

@@ -7,7 +7,7 @@ only one formulation gives, so that nothing can be compared: those have tests of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
@@ -15,11 +15,13 @@ import casadi as ca
 import numpy as np
 from mutants import Key, Site, sites
 from mutation_models import in_a_plane, in_space
+from mutation_same import SAME
 
 import linkwork as lw
 from linkwork.dynamics.coupling import expansion
 from linkwork.dynamics.formulation import gives
 from linkwork.dynamics.kinematics import poses
+from linkwork.model.describe import Joint
 from linkwork.model.joints import across
 from linkwork.model.model import Model
 from linkwork.verify import QUANTITIES
@@ -126,8 +128,8 @@ def separate(modules: Modules) -> dict[str, Any]:
 
 
 def kane(modules: Modules) -> dict[str, Any]:
-    """By the complement; all at once, with hinge wrenches of its multipliers and the mass matrix of its matrices; a
-    hinge opened and held by further rows."""
+    """By the complement; all at once, with hinge wrenches of its multipliers and the mass matrix of its matrices; from
+    the 6n speeds of the complement; a hinge opened and held by further rows."""
     Kane = modules[DYNAMICS + "kane_graph"].Kane
 
     @gives("v_dot", "wrenches", "M")
@@ -143,58 +145,67 @@ def kane(modules: Modules) -> dict[str, Any]:
         M = k.N.T @ k.Mz @ k.N + k.G.T @ ca.diag(k.armature) @ k.G
         return {"v_dot": k.v_dot_a, "wrenches": ca.vertcat(*rows), "M": M}
 
+    @gives("v_dot")
+    def speeds(model: Model, q: Any, v: Any, tau: Any, f_ext: Any = None, t: Any = None) -> dict[str, Any]:
+        k = Kane(model, q, v, tau, f_ext, t)
+        u = k.drives[0] @ k.z_dot - k.drives[1]
+        own = [u[model.v_slices[i]] for i in model.independent if model.kind(i).nv]
+        return {"v_dot": ca.vertcat(*own)}
+
     @gives("v_dot", "wrenches")
     def held(model: Model, *given: Any) -> dict[str, Any]:
         return opened_and_held(Kane, model, *given)
 
-    return {"mutant": _way("kane_graph", modules), "mutant, all at once": at_once, "mutant, held": held}
+    way = _way("kane_graph", modules)
+    return {"mutant": way, "mutant, all at once": at_once, "mutant, speeds": speeds, "mutant, held": held}
 
 
 def opened_and_held(
     Kane: Any, model: Model, q: Any, v: Any, tau: Any, f_ext: Any = None, t: Any = None
 ) -> dict[str, Any]:
-    """The first hinge that turns about one axis as a ball, which two further rows keep turning about that axis."""
+    """The first revolute joint as a free one, with five further rows that keep it turning about its axis."""
     turns = [i for i in model.tree if model.joint(i).kind == "revolute" and not model.coupled]
     if not turns:
         k = Kane(model, q, v, tau, f_ext, t)
         return {"v_dot": k.v_dot, "wrenches": k.wrenches}
     i, p, n = turns[0], model.parent[turns[0]], len(model.tree)
-    joint, axis = model.joint(i), ca.DM(model.joint(i).axis)
-    ball = replace(joint, kind="spherical", armature=tuple(joint.armature) * 3, damping=(0.0,) * 3,
-                   stiffness=(0.0,) * 3, friction=(0.0,) * 3, rest=(0.0,) * 3, lower=(), upper=(), effort=(),
-                   velocity=())  # fmt: skip
-    opened = model.replace(joints=(None, *(ball if k == i else model.joint(k) for k in model.tree)))
+    joint, axis, none = model.joint(i), ca.DM(model.joint(i).axis), ca.DM.zeros(3)
+    free = Joint(joint.name, "free", joint.parent, joint.child, joint.position, joint.rotation,
+                 armature=(0.0,) * 3 + joint.armature * 3)  # fmt: skip
+    opened = model.replace(joints=(None, *(free if k == i else model.joint(k) for k in model.tree)))
     at, on = model.q_slices[i].start, model.v_slices[i].start
-    half = q[at] / 2
+    omega, slide = slice(3 * (i - 1), 3 * i), slice(3 * (n + i - 1), 3 * (n + i))
 
     def widened(x: Any) -> Any:
-        return ca.vertcat(x[:on], axis * x[on], x[on + 1 :])
+        return ca.vertcat(x[:on], none, axis * x[on], x[on + 1 :])
 
-    def across_axis(opened: Model, q: Any, t: Any) -> Any:
-        pose, rows = poses(opened, q, t), ca.SX(2, 6 * n)
-        sides = ca.SX(ca.DM(np.array(across(joint.axis)))) @ pose[i].R.T
-        rows[:, 3 * (i - 1) : 3 * i] = sides
+    def hold(opened: Model, q: Any, t: Any) -> Any:
+        rows = ca.SX(5, 6 * n)
+        rows[:2, omega] = sides = ca.DM(np.array(across(joint.axis))) @ poses(opened, q, t)[i].R.T
         if p:
-            rows[:, 3 * (p - 1) : 3 * p] = -sides
+            rows[:2, 3 * (p - 1) : 3 * p] = -sides
+        rows[2:, slide] = ca.SX.eye(3)
         return rows, 0
 
-    q_open = ca.vertcat(q[:at], ca.cos(half), ca.sin(half) * axis, q[at + 1 :])
-    k = Kane(opened, q_open, widened(v), widened(tau), f_ext, t, extra=across_axis)
+    pose = ca.vertcat(none, ca.cos(q[at] / 2), ca.sin(q[at] / 2) * axis)
+    k = Kane(opened, ca.vertcat(q[:at], pose, q[at + 1 :]), widened(v), widened(tau), f_ext, t, extra=hold)
     v_dot, loads = k.v_dot, k.wrenches
-    outside = -k.extra_rows[0].T @ k._solution[1]  # on the body; the opposite one on its parent
-    loads[i - 1, 3:] += outside[3 * (i - 1) : 3 * i].T @ k.R[i]
-    return {"v_dot": ca.vertcat(v_dot[:on], axis.T @ v_dot[on : on + 3], v_dot[on + 3 :]), "wrenches": loads}
+    outside = -k.extra_rows[0].T @ k._solution[1]  # on the body; the opposite on its parent
+    loads[i - 1, :] += ca.horzcat(outside[slide].T @ k.R[i], outside[omega].T @ k.R[i])
+    turned = axis.T @ v_dot[on + 3 : on + 6]
+    return {"v_dot": ca.vertcat(v_dot[:on], turned, v_dot[on + 6 :]), "wrenches": loads}
 
 
 def block(modules: Modules) -> dict[str, Any]:
     """Forward dynamics; the same with the matrix B; inverse dynamics, which is linear in the accelerations."""
-    letters, links, drives = (modules[DYNAMICS + name] for name in ("block_letters", "block_links", "block_drives"))
+    names = ("block_letters", "block_links", "block_drives", "block_matrix")
+    letters, links, drives, whole = (modules[DYNAMICS + name] for name in names)
 
     @gives("v_dot", "M")
     def matrices(model: Any, q: Any, v: Any, tau: Any, f_ext: Any = None, t: Any = None) -> dict[str, Any]:
         chain = links.chain(model, q, v, t)
         x = letters.letters(model, chain, f_ext)
-        M = chain.G.T @ x.A @ chain.G + chain.armature
+        M = whole.mass_matrix(model, q, ca.SX.sym("t") if t is None else t)
         forces = x.A @ chain.q_ddot_0 + x.B @ x.q_dot - x.C @ x.f_g - x.Dn @ x.n_g
         return {"v_dot": ca.solve(M, tau - chain.G.T @ forces), "M": M}
 
@@ -219,6 +230,7 @@ SUBJECTS: dict[str, Subject] = {
         {DYNAMICS + "aba": (), **_SWEEPS, JOINTS: _MOTION,
          SPATIAL: (*_TRANSFORM, "spin", "gyroscopic", "rigid_inertia", "solve_symmetric", "eliminate")},
         recursions,
+        same=SAME["aba"],
     ),
     "rnea, crba": Subject(
         (SPATIAL, JOINTS, *_dynamics("sweeps", "aba", "coupling", "rnea", "crba")),
@@ -232,12 +244,15 @@ SUBJECTS: dict[str, Subject] = {
          DYNAMICS + "separate_bodies": ("mass_of", "outward", "inward", "accelerations", "separate_bodies", "at_origin",
                                        "power")},
         separate,
+        same=SAME["separate_bodies"],
     ),
     "separate_bodies_planar": Subject(
         _dynamics("separate_bodies", "separate_bodies_planar"),
-        {DYNAMICS + "separate_bodies_planar": ("_normal", "outward", "separate_bodies_planar", "power")},
+        {DYNAMICS + "separate_bodies_planar": ("_normal", "outward", "separate_bodies_planar", "power"),
+         DYNAMICS + "separate_bodies": ("inward", "accelerations")},
         lambda m: {"mutant": _way("separate_bodies_planar", m)},
         in_a_plane,
+        SAME["separate_bodies_planar"],
     ),
     "docking_tree": Subject(
         _dynamics("docking_rows", "docking_tree"),
@@ -246,22 +261,26 @@ SUBJECTS: dict[str, Subject] = {
                                     "right_side", "loads", "in_body_axes", "told",
                                     "docking_tree")},
         docking_closed,
+        same=SAME["docking_tree"],
     ),
     "docking_open": Subject(
         _dynamics("docking_rows", "docking_tree", "docking_open"),
         {DYNAMICS + "docking_open": (), DYNAMICS + "docking_rows": ("_load", "move")},
         docking_opened,
+        same=SAME["docking_open"],
     ),
     "kane_graph": Subject(
         _dynamics("kane_hinges", "kane_tree", "kane_reactions", "kane_graph"),
         {DYNAMICS + "kane_hinges": (*_MOTION, "Hinge.turned"), DYNAMICS + "kane_tree": (),
          DYNAMICS + "kane_reactions": ("all_at_once",), DYNAMICS + "kane_graph": ()},
         kane,
+        same=SAME["kane_graph"],
     ),
     "block_matrix": Subject(
         _dynamics("block_links", "block_letters", "block_matrix", "block_drives"),
         {DYNAMICS + "block_links": (), DYNAMICS + "block_letters": (), DYNAMICS + "block_matrix": (),
          DYNAMICS + "block_drives": ("moved", "drive_forces")},
         block,
+        same=SAME["block_matrix"],
     ),
 }  # fmt: skip

@@ -226,6 +226,24 @@ def test_a_bad_request_is_answered_by_name(words, text, run):
     assert (code, out, err.strip()) == (1, "", text)
 
 
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ({"ways": {}}, "ways = {} names no formulations"),
+        ({"ways": ["aba"]}, "ways = ['aba'] names no formulations"),
+        ({"ways": {"mine": lw.rnea}}, "way 'mine' gives nothing that can be compared (v_dot, wrenches, base_wrench, M"),
+        ({"ways": {"mine": max}}, "way 'mine' gives nothing that can be compared"),
+        ({"samples": 2.5}, "samples = 2.5"),
+        ({"seed": "7"}, "seed = '7'"),
+        ({"sample": True}, "sample = True"),
+    ],
+)
+def test_what_python_asks_for_amiss_is_answered_by_name(asked, text):
+    with pytest.raises(lw.RunError) as told:
+        lw.verify(pendulum(), **asked)
+    assert told.value.what.startswith(text) and told.value.fix
+
+
 def test_a_peer_that_is_missing_is_told_with_the_way_to_get_it(monkeypatch):
     monkeypatch.setattr(peers, "find_spec", lambda name: None)
     with pytest.raises(lw.RunError) as told:
@@ -235,8 +253,11 @@ def test_a_peer_that_is_missing_is_told_with_the_way_to_get_it(monkeypatch):
 
 def test_a_model_that_no_formulation_takes_says_why():
     empty = lw.Mechanism("empty").body("a", mass=0).joint("j", "revolute", "world", "a").build()
-    with pytest.raises(lw.ModelError, match="no formulation takes 'empty': joint 'j' moves no mass, so its accel"):
+    with pytest.raises(
+        lw.ModelError, match="no formulation takes 'empty': joint 'j' moves no mass, so its accel"
+    ) as told:
         lw.verify(empty)
+    assert told.value.where == empty.joint(1).source
     with pytest.raises(lw.ModelError, match="'void' has no bodies: there is nothing to compare"):
         lw.verify(lw.Mechanism("void").build())
 
