@@ -1,4 +1,4 @@
-# make demo     install what is needed, run the 10-rod chain, write pictures to out/
+# make demo     install what is needed, run 1,000 random dockings, write their report to out/
 # make test     everything that is checked before a change goes in
 # PYTHON=…      the interpreter to make .venv with (3.11 or newer)
 
@@ -12,7 +12,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check install
 .PHONY: help demo test test-all bench lint format clean
 
 help:
-	@echo "make demo      the 10-rod chain: one start to 12 digits, then 4,096; pictures in out/"
+	@echo "make demo      1,000 random dockings and their report, in out/"
 	@echo "make test      lint and tests (a few minutes)"
 	@echo "make test-all  the long studies too"
 	@echo "make bench     how fast, against whom; rewrites the table in README.md"

@@ -4,12 +4,15 @@ python docs/agreement.py            all of them, about half an hour
 python docs/agreement.py panda pr2  only these files, printed and not written
 """
 
+import re
 import sys
+import textwrap
 import time
 from pathlib import Path
 
 import linkwork as lw
 from linkwork.model.check import unmoved
+from linkwork.verifying.compare import CLOSE
 
 PAGE = Path(__file__).with_suffix(".md")
 SAMPLES, SEED, PEERS = 50, 0, ("pinocchio", "mujoco")
@@ -20,12 +23,13 @@ TEXT = """# Do the formulations agree on real robots?
 `linkwork verify` on every URDF of `example-robot-data` {data}, {samples} random states of seed {seed} each, with
 Pinocchio {pinocchio} and MuJoCo {mujoco} as extra columns. Written by `python docs/agreement.py`.
 
-A number is the largest relative difference between any two ways, peers included, relative to the largest entry of the
-quantity in its state. `ways` counts formulations, the machine code of `aba` and peers. The columns `pinocchio` and
-`mujoco` hold the largest difference of that peer from any formulation, in any quantity. Coupled (`mimic`) joints leave
-out the formulations that refuse them by name: `separate_bodies`, `docking_open`; see [ledger.md](ledger.md).
+A number is the largest relative difference between any two ways, peers included, as [verify.md](verify.md) tells it;
+allowed are 1e-10 and what the condition of the mass matrix costs. `ways` counts formulations, the machine code of `aba`
+and peers. The columns `pinocchio` and `mujoco` hold the largest difference of that peer from any formulation, in any
+quantity. Coupled (`mimic`) joints leave out the formulations that refuse them by name: `separate_bodies`,
+`docking_open`; see [ledger.md](ledger.md).
 
-**{summary}
+{summary}
 
 {table}
 
@@ -69,17 +73,22 @@ def numbers(found):
 
 def row(name, path, base, seen):
     """Cells of one robot on one base, and the notes about it; `seen`: fingerprints told so far."""
-    model = lw.read_urdf(path, base=base)
+    blank = [""] * (len(HEAD) - 6)
+    try:
+        model = lw.read_urdf(path, base=base)
+    except lw.ModelError as error:
+        return [name, base, "", "", "", *blank, f"refused: {error.what}"], []
     first = [name, base, str(len(model.bodies) - 1), str(model.nv)]
     same = seen.setdefault((base, fingerprint(model)), name)
-    blank = [""] * (len(HEAD) - 6)
     if same != name:
         return [*first, "", *blank, f"the same mechanism as {same}"], []
     if stuck := unmoved(model):
         return [*first, "", *blank, f"refused: joint '{model.joint(stuck[0]).name}' moves no mass"], []
     found = lw.verify(model, SAMPLES, SEED, peers=PEERS)
-    notes = [f"{name}, {base}: {note}" for note in found.notes if "crba" in note]
-    notes += [f"{name}, {base}: {found.refused[p]}" for p in PEERS if p in found.refused]
+    notes = [(name, base, note) for note in found.notes if "crba" in note]
+    if any(worst.difference > CLOSE for worst in found.worst.values()):
+        notes.append((name, base, f"the condition of its mass matrix is large, up to {found.condition:.0e}"))
+    notes += [(name, base, found.refused[p]) for p in PEERS if p in found.refused]
     return [*first, str(len(found.ways)), *numbers(found)], notes
 
 
@@ -91,14 +100,34 @@ def markdown(rows):
 def summary(rows):
     judged = [r for r in rows if r[4]]
     agree = sum(r[-1] == "agree" for r in judged)
-    largest = max(float(cell) for r in judged for cell in r[5:10] if cell)
-    pinocchio = [float(r[10]) for r in judged if r[10] != "refuses"]
-    refused, same = (sum(word in r[-1] for r in rows) for word in ("refused", "same mechanism"))
-    return (
-        f"{agree} of {len(judged)} different mechanisms agree; largest difference {largest:.1e},\nfrom Pinocchio "
-        f"{max(pinocchio):.1e} ({len(pinocchio)} mechanisms).** {same} rows hold a mechanism that is there already,\n"
-        f"{refused} a joint that moves no mass, which every formulation refuses by name."
+    worst = {" ".join(r[:2]): max(float(cell) for cell in r[5:10] if cell) for r in judged}
+    close = {name: x for name, x in worst.items() if x <= CLOSE}
+    other = ", ".join(f"{name} {x:.0e}" for name, x in worst.items() if name not in close) or "none"
+    pin, mujoco = (sum(r[k] != "refuses" for r in judged) for k in (10, 11))
+    same, massless, empty = (sum(word in r[-1] for r in rows) for word in ("same mechanism", "moves no", "no links"))
+    words = (
+        f"**{agree} of {len(judged)} different mechanisms agree ({pin} with Pinocchio, {mujoco} with MuJoCo):",
+        f"{len(close)} within {max(close.values()):.1e}.** By more, though not by more than the condition of its mass",
+        f"matrix allows: {other}. {same} rows hold a mechanism that is there already, {massless} a joint that moves no",
+        f"mass, which every formulation refuses by name, {empty} a file without links.",
     )
+    return textwrap.fill(" ".join(words), 120)
+
+
+def told(notes):
+    """Notes (robot, base, text), each text once with the robots it is about and the figure in it, if any."""
+    found = {}
+    for robot, base, text in notes:
+        text = re.sub(r"^'mujoco' does not take '.*?':", "MuJoCo does not take it:", text)
+        text = re.sub(r"^body '.*?': 'mujoco' takes no", "MuJoCo takes no", text)
+        figure = re.search(r",? (by|up to) (\d\S*e[+-]\d+)", text)
+        text = text.replace(figure[0], "") if figure else text
+        found.setdefault(text, {}).setdefault(robot, []).append(f"{base} {figure[2]}" if figure else base)
+    lines = (
+        f"- {text}: " + ", ".join(f"{robot} ({', '.join(bases)})" for robot, bases in of.items())
+        for text, of in found.items()
+    )
+    return "Notes\n\n" + "\n".join(lines) if notes else ""
 
 
 def main(only):
@@ -113,8 +142,8 @@ def main(only):
             notes += more
             print(f"{k} of {len(files)}, {time.monotonic() - began:.0f} s: " + " | ".join(cells), file=sys.stderr)
     versions = {k: version(v) for k, v in (("data", "example-robot-data"), ("pinocchio", "pin"), ("mujoco", "mujoco"))}
-    notes = "Notes\n\n" + "\n".join(f"- {note}" for note in notes) if notes else ""
-    text = TEXT.format(samples=SAMPLES, seed=SEED, summary=summary(rows), table=markdown(rows), notes=notes, **versions)
+    parts = {"summary": summary(rows), "table": markdown(rows), "notes": told(notes)}
+    text = TEXT.format(samples=SAMPLES, seed=SEED, **parts, **versions).rstrip() + "\n"
     if only:
         print(text)
     else:

@@ -13,7 +13,7 @@ TEXT = """# What a model may hold, and which formulation takes it
 Written from the code by `python docs/ledger.py`. Every element of a model is taken by a formulation *exactly*,
 *approximately* (the number says how) or is *refused* (the number says why): by name, before anything runs. *In tau*:
 the element makes joint forces or wrenches that are added before any formulation sees them, by `simulate` and by
-`equations(…, forces=True)`. *Stored*: no equation of motion holds it; a run tells where a sample goes beyond limits.
+`equations(…, forces=True)`. *Stored*: no equation of motion holds it.
 `separate_bodies_planar` takes all of this in a plane; a joint or a gravity that leaves it is refused by name as well.
 `linkwork verify FILE` prints the rows that matter for a model. The column `aba` stands for all fast defaults: `aba`,
 `rnea`, `wrenches`, `crba`, `kinetic_energy`.

@@ -27,12 +27,12 @@ def draw(runs: dict[int, lw.Result]) -> None:
     """Both chains, one frame over the other, the later the darker."""
     import matplotlib.pyplot as plt
 
-    figure, panels = plt.subplots(1, 2, figsize=(9, 4.1), layout="constrained", sharex=True, sharey=True)
+    figure, panels = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained", sharex=True, sharey=True)
     for place, (n, run) in zip(panels, runs.items(), strict=True):
         for t, angles in zip(run.time, np.cumsum(run["q"][:], axis=1), strict=True):
             x, y = (np.concatenate([[0], np.cumsum(f(angles))]) / n for f in (np.cos, np.sin))
             place.plot(x, y, ".-" if n < 100 else "-", color=plt.get_cmap("viridis_r")(t), label=f"{t:.1f} s")
-        place.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", xlim=(-0.75, 0.75), title=f"{n:,} rods, every 0.1 s")
+        place.set(xlabel="x [m]", ylabel="y [m]", aspect="equal", xlim=(-0.75, 0.75), title=f"{n:,} rods to {t:.1f} s")
         place.label_outer()
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
     Path("out").mkdir(exist_ok=True)

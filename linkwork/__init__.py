@@ -5,9 +5,11 @@ motion = lw.equations(model, lw.aba)               what it does
 kernel = lw.compile(motion)                        how fast
 run    = lw.simulate(model, until=5.0)             what happened
 lw.plot(run)                                       picture
+found  = lw.sweep(model, vary, samples=1000, …)     many samples, kept and evaluated
 """
 
-from linkwork.display import page, plot
+from linkwork import docking
+from linkwork.display import animate, page, plot
 from linkwork.driven import Event, system
 from linkwork.dynamics.aba import aba
 from linkwork.dynamics.block_drives import drive_forces, link_forces
@@ -52,7 +54,9 @@ from linkwork.model.native import read_yaml, write_yaml
 from linkwork.model.read import read
 from linkwork.model.tables import read_tables, write_tables
 from linkwork.model.urdf import read_urdf
+from linkwork.phases import Phase, Study
 from linkwork.result import Result
+from linkwork.sweep import SweepResult, read_sweep, report, sweep
 from linkwork.system import Equations, compile, equations, function
 from linkwork.verify import Agreement, verify
 
@@ -69,11 +73,15 @@ __all__ = [
     "Model",
     "ModelError",
     "Modes",
+    "Phase",
     "Result",
     "RunError",
     "Spacecraft",
+    "Study",
+    "SweepResult",
     "aba",
     "acceleration",
+    "animate",
     "bias",
     "block_matrix",
     "centre_of_mass",
@@ -81,6 +89,7 @@ __all__ = [
     "compile",
     "crba",
     "difference",
+    "docking",
     "docking_open",
     "docking_spacecraft",
     "docking_tree",
@@ -106,9 +115,11 @@ __all__ = [
     "position",
     "potential_energy",
     "read",
+    "read_sweep",
     "read_tables",
     "read_urdf",
     "read_yaml",
+    "report",
     "returns",
     "rnea",
     "rotation_of",
@@ -117,6 +128,7 @@ __all__ = [
     "shapes",
     "simulate",
     "spring_energy",
+    "sweep",
     "system",
     "velocity",
     "verify",

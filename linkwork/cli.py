@@ -14,20 +14,14 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from cyclopts import App, CycloptsError, Parameter
 
+from linkwork.commands.options import Base, Fixed, Json, Packages, for_reading
 from linkwork.errors import LinkworkError
 
 OK, FAILED, MISUSED, DEFECT, STOPPED = 0, 1, 2, 3, 130
-
-Base = Annotated[Literal["fixed", "free"] | None, Parameter(help="URDF: root link welded to the world, or floating.")]
-Fixed = Annotated[Literal["keep", "merge"] | None, Parameter(help="URDF: keep fixed joints, or merge what they join.")]
-Packages = Annotated[
-    list[Path] | None, Parameter(negative="", help="URDF: a folder in which package:// is looked for.")
-]
-Json = Annotated[bool, Parameter(negative="", show_default=False, help="Print JSON, for a machine.")]
 
 
 def _version() -> str:
@@ -62,7 +56,7 @@ def check(
     """Can FILE be simulated? Tree, freedoms, mass, inertias, and what was ignored, with its line."""
     from linkwork.commands import looking
 
-    return looking.check(file, _options(base, fixed, packages), json)
+    return looking.check(file, for_reading(base, fixed, packages), json)
 
 
 @app.command
@@ -78,7 +72,7 @@ def show(
     """Tree and tables of FILE: bodies, joints, markers, parameters."""
     from linkwork.commands import looking
 
-    return looking.show(file, _options(base, fixed, packages), json)
+    return looking.show(file, for_reading(base, fixed, packages), json)
 
 
 @app.command
@@ -95,6 +89,7 @@ def simulate(
     rtol: float = 1e-9,
     atol: float = 1e-9,
     step: str | None = None,
+    h_max: str | None = None,
     times: int = 200,
     max_steps: int = 1_000_000,
     base: Base = None,
@@ -122,6 +117,8 @@ def simulate(
         The same, absolute.
     step
         Length of a step, of rk4 and euler.
+    h_max
+        Longest step, of adaptive methods: "10 ms".
     times
         How many equal intervals to record.
     max_steps
@@ -138,13 +135,14 @@ def simulate(
     lists = (tuple(start or ()), tuple(set or ()), tuple(also or ()))
     order = run.Order(
         file,
-        _options(base, fixed, packages),
+        for_reading(base, fixed, packages),
         until,
         *lists,
         method,
         rtol,
         atol,
         step,
+        h_max,
         times,
         max_steps,
         out,
@@ -154,112 +152,16 @@ def simulate(
     return run.simulate(order, json)
 
 
-@app.command
-def verify(
-    file: str,
-    /,
-    *,
-    samples: int = 100,
-    seed: int = 0,
-    sample: int | None = None,
-    with_: Annotated[str, Parameter(name="--with", help="Other packages too: pinocchio, mujoco.")] = "",
-    tolerance: float | None = None,
-    html: Path | None = None,
-    base: Base = None,
-    fixed: Fixed = None,
-    packages: Packages = None,
-    json: Json = False,
-) -> int:
-    """Do all formulations give the same accelerations, wrenches, mass matrix and energy rate for FILE?
-
-    Parameters
-    ----------
-    samples
-        How many random states.
-    seed
-        State i is what (seed, i) gives.
-    sample
-        This state alone, shown with its numbers.
-    tolerance
-        Largest relative difference; by default 1e-10, and more for an ill-conditioned mass matrix.
-    html
-        Write the matrices of differences as a page.
-    """
-    from linkwork.commands import verify
-
-    peers = [name.strip() for name in with_.split(",") if name.strip()]
-    return verify.run(file, _options(base, fixed, packages), samples, seed, sample, peers, tolerance, html, json)
-
-
-@app.command
-def report(
-    folder: Path,
-    /,
-    *,
-    out: Path | None = None,
-    map: Annotated[
-        list[str] | None, Parameter(negative="", help="Two inputs, e.g. 'offset, closing'; again for more.")
-    ] = None,
-    load: str | None = None,
-    share: float = 0.95,
-    confidence: float = 0.95,
-    json: Json = False,
-) -> int:
-    """What the sweep in FOLDER tells: success, loads, what matters, worst samples, and why to believe it.
-
-    Parameters
-    ----------
-    out
-        The HTML file; without it report.html in the folder.
-    load
-        The recorded number that tells how hard a sample was; without it the first force.
-    share
-        The quantile of the load that maps show.
-    confidence
-        Of all intervals.
-    """
-    from linkwork.commands import report
-
-    return report.run(report.Order(folder, out, tuple(map or ()), load, share, confidence), json)
-
-
-@app.command
-def bench(*, only: str | None = None, quick: bool = False, json: Json = False) -> int:
-    """How fast, against whom. Runs the benches of the repository you stand in.
-
-    Parameters
-    ----------
-    only
-        Comparisons whose name contains this.
-    quick
-        Small batches: does it run?
-    """
-    from linkwork.commands import bench
-
-    return bench.bench(only, quick, json)
-
-
-@app.command
-def demo(*, out: Path = Path("out"), samples: int = 4096, seed: int = 1, json: Json = False) -> int:
-    """The 10-rod chain: one start against reference digits, then many random ones.
-
-    Parameters
-    ----------
-    out
-        The folder for pictures and the page.
-    samples
-        How many random starts.
-    seed
-        Sample i starts from what (seed, i) gives.
-    """
-    from linkwork.commands import demo
-
-    return demo.demo(out, samples, seed, json)
-
-
-def _options(base: str | None, fixed: str | None, packages: list[Path] | None) -> dict[str, Any]:
-    given = {"base": base, "fixed": fixed, "package_dirs": packages}
-    return {k: x for k, x in given.items() if x is not None}
+LATER = {
+    "sweep": "Run the many samples of PLAN; the same command goes on where it was stopped.",
+    "report": "What the sweep in FOLDER tells: success, loads, what matters, worst samples, and why to believe it.",
+    "verify": "Do all formulations give the same accelerations, wrenches, mass matrix and energy rate for FILE?",
+    "demo": "Random first contacts of two spacecraft, from a plan to a report; or the chain of ten rods.",
+    "bench": "How fast, against whom. Runs the benches of the repository you stand in.",
+}
+"""Commands whose modules are imported when they are called."""
+for _name, _help in LATER.items():
+    app.command(f"linkwork.commands.{_name}:command", name=_name, help=_help)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -19,12 +19,15 @@ from linkwork.compiler.kernel import Kernel, compile_function
 from linkwork.compiler.ports import Port
 from linkwork.dynamics import forces, kinematics, long
 from linkwork.dynamics.aba import aba
-from linkwork.dynamics.formulation import Formulation
+from linkwork.dynamics.energy import energy
+from linkwork.dynamics.formulation import Formulation, accelerations_of
 from linkwork.dynamics.long import LONG
 from linkwork.errors import RunError, nearest
+from linkwork.events import Event, after, listed, watched
+from linkwork.model import dimensions
+from linkwork.model.forms import table
 from linkwork.model.model import Model
-from linkwork.model.start import expanded
-from linkwork.model.units import quantity
+from linkwork.model.start import ATTITUDE, expanded, starts, told_once, whole_state
 from linkwork.result import Series
 from linkwork.simulation import motion as numbers
 from linkwork.simulation.run import rhs_callable
@@ -32,22 +35,6 @@ from linkwork.system import Trace, rolled_function, trace
 from linkwork.traced import identifier
 
 SX = ca.SX
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something to watch for while running: a function of named states that passes through zero.
-
-    `function(state)` reads `state` as a law does (`state.position("tool")[2]`, `state.q("elbow")`). `direction`: +1
-    only upwards, −1 only downwards, 0 both. `action`: "record" the time, "stop" the sample, or "reset": then
-    `reset(state)` returns a dictionary of coordinates and speeds with their new values.
-    """
-
-    name: str
-    function: Callable[[forces.State], Any]
-    action: numbers.Action = "stop"
-    direction: int = 0
-    reset: Callable[[forces.State], Mapping[str, Any]] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +56,17 @@ class System:
         return len(self.model.tree) > LONG and self.formulation is aba
 
     @cached_property
+    def h_max(self) -> float:
+        """Longest step of adaptive methods [s] that laws and events ask for."""
+        asked = (getattr(law.function, "h_max", np.inf) for law in self.model.laws)
+        return float(min((*asked, *(e.h_max for e in self.events)), default=np.inf))
+
+    @cached_property
     def has_work(self) -> bool:
         if self.is_long:
             return True
-        return outputs.work_rate(self.trace.model, self.trace.q, self.trace.v, self.trace.t) is not None
+        resets = any(e.reset for e in self.events)
+        return resets or outputs.work_rate(self.trace.model, self.trace.q, self.trace.v, self.trace.t) is not None
 
     @cached_property
     def motion(self) -> numbers.Motion:
@@ -81,6 +75,7 @@ class System:
             return self._long_motion()
         tr, m = self.trace, self.trace.model
         work = outputs.work_rate(m, tr.q, tr.v, tr.t)
+        work = SX(0) if work is None and self.has_work else work  # resets do some
         tau, wrenches = forces.totals(m, forces.applied(m, tr.q, tr.v, tr.t))
         v_dot = self.formulation(m, tr.q, tr.v, tau, wrenches, tr.t)
         extra = SX.sym("work", 0 if work is None else 1)
@@ -94,7 +89,7 @@ class System:
             return ca.Function(name, list(inputs), [ca.densify(r) for r in results], {"cse": True})
 
         has_quaternions = self.model.nq != self.model.nv
-        events = [ca.vertcat(SX(self._watched(e))) for e in self.events]
+        events = [watched(e, self._state()) for e in self.events]
         return numbers.Motion(
             rhs=function("rhs", state, rate),
             nq=self.model.nq,
@@ -141,24 +136,12 @@ class System:
     def _state(self) -> forces.State:
         return forces.State(self.trace.model, self.trace.q, self.trace.v, self.trace.t)
 
-    def _watched(self, event: Event) -> SX:
-        value = SX(event.function(self._state()))
-        if value.numel() != 1:
-            raise RunError(
-                f"event '{event.name}' gives {value.numel()} numbers",
-                fix="return one number that passes through zero",
-            )
-        return value
-
     def _reset(self, event: Event, state: tuple[SX, SX, SX], function: Callable[..., ca.Function]) -> ca.Function:
-        assert event.reset is not None
-        names = (*self.model.q_names, *self.model.v_names)
-        new = [state[1][k] for k in range(state[1].numel())]
-        for name, value in event.reset(self._state()).items():
-            if name not in names:
-                raise RunError(f"reset of event '{event.name}' sets an unknown '{name}'", fix=nearest(name, names))
-            new[names.index(name)] = SX(value)
-        return function(f"reset_{identifier(event.name)}", state, ca.vertcat(*new))
+        m, n, y = self.trace.model, self.model.nq, state[1]
+        new = after(event, self._state(), self.model, y)
+        old, new_q, new_v = y[n:][: self.model.nv], new[:n], new[n:][: self.model.nv]
+        gained = energy(m, new_q, new_v, self.trace.t) - energy(m, self.trace.q, old, self.trace.t)
+        return function(f"reset_{identifier(event.name)}", state, ca.vertcat(new_q, new_v, y[-1] + gained))
 
     # --- starts and parameters -------------------------------------------------------------------------------
     def start(self, given: Mapping[str, Any] | None = None) -> np.ndarray:
@@ -166,16 +149,13 @@ class System:
 
         `given` may also hold whole arrays "q" (…, nq) and "v" (…, nv).
         """
-        model, given = self.model, dict(given or {})
-        arrays = {k: np.asarray(given.pop(k), float) for k in ("q", "v") if k in given}
-        series = {k: np.asarray(x, float) for k, x in given.items() if is_series(k, x, model)}
+        model, given = self.model, dict(table(given, None, "start"))
+        arrays = {k: whole_state(k, given.pop(k), n) for k, n in (("q", model.nq), ("v", model.nv)) if k in given}
+        told_once(model, given, arrays)
+        series = {k: starts(model, k, x) for k, x in given.items() if is_series(k, x, model)}
         single = {k: x for k, x in given.items() if k not in series}
-        replaced = {name.rpartition(".")[0] for name in single}
-        base = {
-            k: x
-            for k, x in model.start.items()
-            if k.rpartition(".")[0] not in replaced or k.rpartition(".")[2] not in ("qw", "qx", "qy", "qz")
-        }
+        turned = {name.rpartition(".")[0] for name in given if name.rpartition(".")[2] in ATTITUDE}
+        base = {k: x for k, x in model.start.items() if not (k.rpartition(".")[0] in turned and k[-3:-1] == ".q")}
         values = {**base, **expanded(model, single)}
         names = (*model.q_names, *model.v_names)
         for name in series:
@@ -193,8 +173,6 @@ class System:
             y0[:, names.index(name)] = value
         for key, at, n in (("q", 0, model.nq), ("v", model.nq, model.nv)):
             if key in arrays:
-                if arrays[key].shape[-1:] != (n,):
-                    raise RunError(f"start '{key}' has shape {arrays[key].shape}", fix=f"give ({n},) or (samples, {n})")
                 y0[:, at : at + n] = arrays[key]
         self._unit_quaternions(y0)
         return y0
@@ -206,7 +184,7 @@ class System:
             if kind.quaternion is not None:
                 quat = y0[:, at + kind.quaternion : at + kind.quaternion + 4]
                 norm = np.linalg.norm(quat, axis=1, keepdims=True)
-                if not np.all(np.abs(norm - 1) < 1e-3):
+                if np.any(np.abs(norm - 1) >= 1e-3):  # NaN is data of its sample
                     raise RunError(
                         f"start of joint '{self.model.joint(i).name}': quaternion of length {_worst(norm):g}",
                         fix="give a unit quaternion (w, x, y, z)",
@@ -216,7 +194,7 @@ class System:
 
     def parameters(self, given: Mapping[str, Any] | None = None) -> tuple[np.ndarray, int | None]:
         """p (parameters) or (samples, parameters), and the number of samples that `given` asks for."""
-        given = dict(given or {})
+        given = table(given, None, "parameters")
         names = list(self.trace.parameters)
         for name in given:
             if name not in names:
@@ -226,7 +204,7 @@ class System:
                     else f"declare it: model.replace(parameters=['{name}'])"
                 )
                 raise RunError(f"'{name}' is not a declared parameter of '{self.model.name}'", fix=fix)
-        columns = {k: _number(given.get(k, self.trace.defaults[k]), k) for k in names}
+        columns = {k: dimensions.series(self.model, k, given.get(k, self.trace.defaults[k])) for k in names}
         counts = {c.shape[0] for c in columns.values() if c.ndim}
         if len(counts) > 1:
             raise RunError(
@@ -297,13 +275,6 @@ class System:
         return Series(name, values.reshape(samples, times), (), ("J",))
 
 
-def _number(value: Any, name: str) -> np.ndarray:
-    """A parameter's value or values; text with a unit is taken in SI."""
-    if isinstance(value, str):
-        value = quantity(value, None, None, f"parameter '{name}'")
-    return np.asarray(value, float)
-
-
 def _worst(lengths: np.ndarray) -> float:
     """The one farthest from 1."""
     return float(lengths.flat[np.argmax(np.abs(lengths - 1))])
@@ -319,4 +290,7 @@ def is_series(name: str, value: Any, model: Model) -> bool:
 
 def system(model: Model, formulation: Formulation = aba, events: Iterable[Event] = ()) -> System:
     """The model under its own forces as y' = f(t, y): `system(model).rhs` fits SciPy's `solve_ivp`."""
-    return System(model, formulation, tuple(events))
+    if not isinstance(model, Model):
+        raise RunError(f"a model is wanted, not {type(model).__name__}", fix='lw.read("arm.yaml") reads one')
+    accelerations_of(formulation)
+    return System(model, formulation, listed(events))

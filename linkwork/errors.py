@@ -46,7 +46,7 @@ class RunError(LinkworkError):
 def nearest(name: str, known: Iterable[str]) -> str:
     """Advice for an unknown name: the closest known ones, else the first few."""
     known = list(known)
-    close = get_close_matches(name, known, n=3, cutoff=0.6)
+    close = get_close_matches(str(name), known, n=3, cutoff=0.6)
     if close:
         return "did you mean " + " or ".join(f"'{c}'" for c in close) + "?"
     if not known:

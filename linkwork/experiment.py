@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -15,15 +16,16 @@ from linkwork.dynamics.aba import aba
 from linkwork.dynamics.formulation import Formulation
 from linkwork.errors import RunError
 from linkwork.model.model import Model
+from linkwork.model.units import quantity
 from linkwork.result import Result, Series, Statuses, assess, provenance
 from linkwork.simulation.control import Status
-from linkwork.simulation.run import Trajectories, integrate
+from linkwork.simulation.run import STEPPED, Trajectories, integrate
 
 
 def simulate(
     model: Model | System,
     start: Mapping[str, Any] | None = None,
-    until: float | str = 10.0,
+    until: float | str | None = None,
     *,
     method: str | Formulation = "dop853",
     formulation: Formulation | None = None,
@@ -32,6 +34,7 @@ def simulate(
     rtol: float = 1e-9,
     atol: float = 1e-9,
     step: float | str | None = None,
+    h_max: float | str | None = None,
     max_steps: int = 1_000_000,
     events: Iterable[Event] = (),
     threads: int | None = None,
@@ -40,16 +43,18 @@ def simulate(
     """Run one start or many.
 
     start       names → values: {"elbow": "30 deg", "elbow.rate": 2.0}; an array gives one value a sample
-    until       end time [s]; `times`: when to record (an array, or how many equal steps; default 200)
+    until       end time [s]; default: the last of `times`, else 10
+    times       when to record: an array of times up to `until`, or how many equal steps (200)
     method      "dop853", "dopri5" (adaptive), "rk4", "euler" (fixed `step`), "rodas5p" (stiff); or a formulation
+    h_max       longest step of adaptive methods; default: none, and 0.01 s with a law of contact
     formulation whose accelerations are integrated: `lw.aba`, `lw.kane_graph` …; also `method=lw.kane_graph`
     parameters  declared parameters → value, or one value a sample
     Samples that fail do not disturb the others: see `run.failures()`.
     """
     method, formulation = _told_apart(method, formulation)
     sys = _driven(model, formulation, events)
-    end = _seconds(until, "until")
-    grid = _grid(times, end)
+    grid, end = _grid(times, until)
+    _possible(rtol, atol, max_steps, threads)
     p, samples = sys.parameters(parameters)
     y0 = sys.start(start)
     single = (
@@ -62,10 +67,11 @@ def simulate(
 
     with reporter(progress, len(y0)) as report:
         found = integrate(
-            sys.motion, y0, p, grid, method=method, rtol=rtol, atol=atol,
-            step=None if step is None else _seconds(step, "step"), max_steps=max_steps, threads=threads or cores(),
-            progress=report,
+            sys.motion, y0, p, grid if grid[-1] == end else np.append(grid, end), method=method, rtol=rtol, atol=atol,
+            step=None if step is None else _seconds(step, "step"), h_max=longest(h_max, sys, method),
+            max_steps=max_steps, threads=threads or cores(), progress=report,
         )  # fmt: skip
+    found = replace(found, t=found.t[: len(grid)], y=found.y[:, : len(grid)])
     settings = {"rtol": rtol, "atol": atol} if step is None else {"step": step}
     return _labelled(
         sys,
@@ -101,25 +107,54 @@ def _driven(model: Model | System, formulation: Formulation | None, events: Iter
     return model
 
 
-def _seconds(value: float | str, what: str) -> float:
-    from linkwork.model.units import quantity
+def longest(h_max: float | str | None, sys: System, method: str) -> float:
+    """The longest step that is allowed: what is told, else what laws and events ask for."""
+    if h_max is None:
+        return sys.h_max
+    if method in STEPPED:
+        raise RunError(f"{method} takes steps of one length, and h_max is told", fix="leave out h_max, or shorten step")
+    return _seconds(h_max, "h_max")
 
+
+def _seconds(value: float | str, what: str) -> float:
     seconds = quantity(value, "s", None, what)
     if not seconds > 0:
         raise RunError(f"{what} is {seconds:g} s", fix="give a time above zero")
     return seconds
 
 
-def _grid(times: Any, end: float) -> np.ndarray:
+def _grid(times: Any, until: float | str | None) -> tuple[np.ndarray, float]:
+    """When to record, from 0 on, and when to end."""
     if times is None or isinstance(times, (int, np.integer)):
-        count = 200 if times is None else int(times)
+        count, end = 200 if times is None else int(times), _seconds(10.0 if until is None else until, "until")
         if count < 1:
             raise RunError(f"times = {count}", fix="give at least one step, or an array of times")
-        return np.linspace(0.0, end, count + 1)
-    grid = np.asarray(times, float)
+        return np.linspace(0.0, end, count + 1), end
+    fault = RunError("times must be a rising list of numbers from zero on", fix="np.linspace(0, until, 101)")
+    try:
+        said = [quantity(x, "s", None, "times") if isinstance(x, str) else x for x in times]
+        grid = np.asarray(said, float)
+    except (TypeError, ValueError):
+        raise fault from None
     if grid.ndim != 1 or not len(grid) or not np.all(np.isfinite(grid)) or np.any(np.diff(grid) <= 0) or grid[0] < 0:
-        raise RunError("times must be a rising list of numbers from zero on", fix="np.linspace(0, until, 101)")
-    return grid if grid[0] == 0.0 else np.concatenate([[0.0], grid])
+        raise fault
+    end = float(grid[-1]) if until is None else _seconds(until, "until")
+    if end <= 0 or grid[-1] > end:
+        what = f"the last of times is {grid[-1]:g} s, " + ("the start" if end <= 0 else f"after until = {end:g} s")
+        raise RunError(what, fix="leave out until, or let it be the last time or later")
+    return grid if grid[0] == 0.0 else np.concatenate([[0.0], grid]), end
+
+
+def _possible(rtol: Any, atol: Any, max_steps: Any, threads: Any) -> None:
+    """Settings that an integrator can hold to."""
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 <= value < np.inf:
+            raise RunError(f"{name} is {value!r}", fix="give a number, zero or more, e.g. 1e-9")
+    if rtol == atol == 0:
+        raise RunError("rtol and atol are both zero", fix="give one of them above zero, e.g. 1e-9")
+    for name, value in (("max_steps", max_steps), ("threads", 1 if threads is None else threads)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+            raise RunError(f"{name} is {value!r}", fix="give a whole number, one or more")
 
 
 def _matched(y0: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -128,6 +163,14 @@ def _matched(y0: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if len(x) not in (1, n):
             raise RunError(f"{len(x)} {what} for {n} samples", fix="give one for each sample, or one for all")
     return np.array(np.broadcast_to(y0, (n, y0.shape[1]))), np.array(np.broadcast_to(p, (n, p.shape[1])))
+
+
+def _place(sys: System, found: Trajectories, sample: int, p: np.ndarray) -> str:
+    """The coordinate or speed to look at where a sample failed."""
+    k, first = found.bad[sample], found.y[sample, 0]
+    if k >= 0 and not np.all(np.isfinite(first)):
+        return found.names[int(np.argmin(np.isfinite(first)))]  # it was given so
+    return found.names[k] if k >= 0 else _fastest(sys, found, sample, p)
 
 
 def _fastest(sys: System, found: Trajectories, sample: int, p: np.ndarray) -> str:
@@ -155,7 +198,7 @@ def _labelled(
             ("J",),
         ),
     }
-    where = [found.names[k] if k >= 0 else _fastest(sys, found, s, p) for s, k in enumerate(found.bad)]
+    where = [_place(sys, found, s, p) for s in range(len(y))]
     texts = [found.reason(k).partition(" at t = ")[0].partition(":")[0] for k in range(len(y))]
     statuses = Statuses(found.status, tuple(texts), found.t_end, tuple(where))
 

@@ -15,7 +15,7 @@ from linkwork.model.contact_laws import Cup, Funnel
 
 def touching(contact: Cup | Funnel, name: str = "contact", action: Any = "stop") -> Event:
     """The moment at which the sphere of a contact comes to touch its wall."""
-    return Event(name, lambda state: contact.touch(state).depth, action, +1)
+    return Event(name, lambda state: contact.touch(state).depth, action, +1, h_max=contact.h_max)
 
 
 def bounce(contact: Cup | Funnel, restitution: Any, friction: Any = None, name: str = "impact") -> Event:
@@ -33,7 +33,7 @@ def bounce(contact: Cup | Funnel, restitution: Any, friction: Any = None, name: 
         e, mu = (state.constant(x) if isinstance(x, str) else x for x in (restitution, friction))
         return dict(zip(state._model.v_names, ca.vertsplit(struck(state, contact, e, mu)[0]), strict=True))
 
-    return Event(name, lambda state: contact.touch(state).depth, "reset", +1, reset)
+    return Event(name, lambda state: contact.touch(state).depth, "reset", +1, reset, contact.h_max)
 
 
 def independent(state: State) -> tuple[ca.SX, ca.SX]:

@@ -19,6 +19,8 @@ import casadi as ca
 from linkwork.dynamics import energy, forces, kinematics, rnea
 from linkwork.dynamics.aba import aba
 from linkwork.errors import ModelError, nearest
+from linkwork.model.contact_laws import Cup, Funnel, Limiter, Stop
+from linkwork.model.laws import PD, Drag, Hold, Spring, Thrust
 from linkwork.model.model import Model
 
 SX = ca.SX
@@ -154,9 +156,21 @@ def work_rate(model: Model, q: SX, v: SX, t: SX) -> SX | None:
     return power
 
 
+def _within(model: Model, law: object) -> bool:
+    """Does a law act between bodies of the mechanism, equal and opposite? Of laws written in Python it is not known."""
+    if isinstance(law, PD | Stop | Limiter):
+        return all(model.parent[model.joint_index[getattr(law, name)]] for name in law.joints)
+    if isinstance(law, Spring | Cup | Funnel):
+        return all(model.markers[getattr(law, name)][0] for name in law.names)
+    numbers = [getattr(law, name) for name in law.numbers] if isinstance(law, Thrust | Drag | Hold) else [None]
+    return all(isinstance(x, int | float) and x == 0 for x in numbers)
+
+
 def is_isolated(model: Model) -> bool:
-    """Does nothing from outside act, so that momentum must stay: no gravity, free roots without forces, no laws."""
-    if any(float(g) for g in model.gravity) or model.laws or model.is_moved:
+    """Does nothing from outside act, so that momentum must stay: no gravity, free roots, forces within alone."""
+    if any(float(g) for g in model.gravity) or model.is_moved:
+        return False
+    if not all(_within(model, law.function) for law in model.laws):
         return False
     roots = [i for i in model.tree if model.parent[i] == 0]
     still = ("damping", "friction", "stiffness", "armature")

@@ -79,6 +79,7 @@ class StudyRun:
     samples: int
     legs: tuple[Leg, ...]
     stuck: np.ndarray
+    torn: Mapping[int, str]
     settings: Mapping[str, Any] = field(default_factory=dict)
     _kept: dict[Any, Series] = field(default_factory=dict, init=False, repr=False)
 
@@ -98,6 +99,8 @@ class StudyRun:
                     text[sample] = leg.phase.late
                 else:
                     text[sample] = leg.found.reason(k).partition(" at t = ")[0]
+        for sample, why in self.torn.items():
+            code[sample], text[sample] = int(Code.DIVERGED), why
         for sample in self.stuck:
             code[sample], text[sample] = int(Code.TOO_MANY_STEPS), "too many phases"
         return Statuses(code, tuple(text), t, tuple(where))

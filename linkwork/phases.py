@@ -19,6 +19,7 @@ from linkwork.compiler.running import cores
 from linkwork.driven import System
 from linkwork.dynamics.forces import State
 from linkwork.errors import RunError, nearest
+from linkwork.experiment import longest
 from linkwork.handover import Handover, Measure, Pass, handing_over
 from linkwork.phase_run import Leg, StudyRun
 from linkwork.simulation.control import Status
@@ -36,8 +37,9 @@ class Phase:
     """A stretch of a study. `goes`: event → the next phase; its other stopping events end the sample under their names.
 
     `limit`: longest stay in this phase [s]; a sample that reaches it, or the end of the run, is called `late`. The
-    greatest values of `peaks` (functions of the state) are kept, whatever the output times. `h_max`: longest step;
-    `sharper`: how many times smaller than asked the tolerances are in this phase, down to what rounding leaves.
+    greatest values of `peaks` (functions of the state) are kept, whatever the output times. `h_max`: longest step,
+    otherwise what laws and events ask for; `sharper`: how many times smaller than asked the tolerances are in this
+    phase, down to what rounding leaves.
     """
 
     name: str
@@ -46,7 +48,7 @@ class Phase:
     limit: float = np.inf
     late: str = "time-out"
     peaks: Mapping[str, Measure] = field(default_factory=dict)
-    h_max: float = np.inf
+    h_max: float | None = None
     sharper: float = 1.0
 
     def passing(self, event: str) -> Pass:
@@ -166,6 +168,7 @@ class Study:
                 raise RunError(f"'{what}' has {count} values for {n} samples", fix=fix)
         y0 = np.array(np.broadcast_to(first, (n, first.shape[1])))
         legs: list[Leg] = []
+        torn: dict[int, str] = {}
         waiting = [_Waiting(0, np.arange(n), np.zeros(n), y0, {})]
         options = {"method": method, "rtol": rtol, "atol": atol, "max_steps": max_steps, "lanes": lanes}
         for _ in range(self.rounds):
@@ -177,12 +180,12 @@ class Study:
             leg = self._leg(group, columns, grid, until, options, threads or cores())
             legs.append(leg)
             if (leg.found.status == Status.NOT_RUN).any():
-                return StudyRun(self, grid, n, tuple(legs), np.zeros(0, int), {})
-            waiting += self._onwards(leg, columns)
+                return StudyRun(self, grid, n, tuple(legs), np.zeros(0, int), torn)
+            waiting += self._onwards(leg, columns, torn)
             if progress is not None:
                 progress(n - sum(len(w.samples) for w in waiting), n)
         stuck = np.concatenate([w.samples for w in waiting]) if waiting else np.zeros(0, int)
-        return StudyRun(self, grid, n, tuple(legs), stuck, {"until": until, "rtol": rtol, "method": method})
+        return StudyRun(self, grid, n, tuple(legs), stuck, torn, {"until": until, "rtol": rtol, "method": method})
 
     def _leg(
         self, group: _Waiting, columns: Mapping[str, np.ndarray], grid: np.ndarray, until: float,
@@ -202,13 +205,14 @@ class Study:
         if key not in self._integrators:
             self._integrators[key] = build(motion, options["method"], lanes=lanes)
         found = integrated(
-            self._integrators[key], group.y, p, grid, h_max=phase.h_max, spans=spans, threads=threads,
+            self._integrators[key], group.y, p, grid, spans=spans, threads=threads,
+            h_max=longest(phase.h_max, phase.system, options["method"]),
             rtol=phase.sharp(options["rtol"]), atol=phase.sharp(options["atol"]), max_steps=options["max_steps"],
         )  # fmt: skip
         return Leg(phase, group.samples, group.t, group.y, p, found, self._measures)
 
-    def _onwards(self, leg: Leg, columns: Mapping[str, np.ndarray]) -> list[_Waiting]:
-        """The samples of a leg that go on, with their new states."""
+    def _onwards(self, leg: Leg, columns: Mapping[str, np.ndarray], torn: dict[int, str]) -> list[_Waiting]:
+        """The samples of a leg that go on, with their new states; those that cannot are noted in `torn`."""
         out = []
         names = [e.name for e in leg.phase.system.events]
         for event in leg.phase.goes:
@@ -217,14 +221,17 @@ class Study:
                 continue
             way = leg.phase.passing(event)
             to = next(k for k, phase in enumerate(self.phases) if phase.name == way.to)
-            y, carried = self._passed(leg, chosen, columns, event, way)
-            out.append(_Waiting(to, leg.samples[chosen], leg.found.t_end[chosen], y, carried))
+            y, carried, jumps = self._passed(leg, chosen, columns, event, way)
+            fit = self._fitting(leg, chosen, event, way, jumps, torn)
+            chosen, y, carried = chosen[fit], y[fit], {name: x[fit] for name, x in carried.items()}
+            if len(chosen):
+                out.append(_Waiting(to, leg.samples[chosen], leg.found.t_end[chosen], y, carried))
         return out
 
     def _passed(
         self, leg: Leg, chosen: np.ndarray, columns: Mapping[str, np.ndarray], event: str, way: Pass
-    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """States in the next phase and what is carried, for some samples of a leg."""
+    ) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
+        """States in the next phase, what is carried and how bodies would jump, for some samples of a leg."""
         to, key = self.phase(way.to), (leg.phase.name, event)
         if key not in self._transfers:
             self._transfers[key] = handing_over(leg.phase.system, to.system, way)
@@ -243,7 +250,20 @@ class Study:
         new = to.system.model
         y0 = np.zeros((len(chosen), to.motion.n))
         y0[:, : new.nq + new.nv] = answer[:, : new.nq + new.nv]
-        return y0, {name: answer[:, new.nq + new.nv + k] for k, name in enumerate(way.carry)}
+        after = new.nq + new.nv + len(way.carry)
+        return y0, {name: answer[:, new.nq + new.nv + k] for k, name in enumerate(way.carry)}, answer[:, after:]
+
+    def _fitting(
+        self, leg: Leg, chosen: np.ndarray, event: str, way: Pass, jumps: np.ndarray, torn: dict[int, str]
+    ) -> np.ndarray:
+        """Which samples lie as the joints of the next phase need them to."""
+        fit = ~np.any(jumps > way.within, axis=1)  # what is no number is told by the next phase
+        for row in np.flatnonzero(~fit):
+            worst = int(np.argmax(np.nan_to_num(jumps[row])))
+            body = self._transfers[leg.phase.name, event].bodies[worst // 2]
+            how = f"turn by {jumps[row, worst]:.2g} rad" if worst % 2 else f"jump by {jumps[row, worst]:.2g} m"
+            torn[int(leg.samples[chosen[row]])] = f"cannot pass to '{way.to}': body '{body}' would {how}"
+        return fit
 
 
 def _own(columns: Mapping[str, np.ndarray], name: str, samples: np.ndarray, default: float) -> np.ndarray:

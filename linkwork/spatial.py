@@ -218,6 +218,20 @@ class Transform:
                 add[j, i] = add[i, j]
         return ca.blockcat([[mass, moved], [moved.T, turning + add]])
 
+    def rigid(self, m: SX, md: SX, I: SX) -> tuple[SX, SX]:
+        """First moment and inertia of a rigid body, mass m, about the parent's origin in the parent's axes."""
+        r, there = self.r, self.out(md)
+        moved = there + m * r
+        for R in (self.turn, self.place):
+            I = rotate_symmetric(R, I)
+        both, half = there + moved, 0.5 * r
+        add = zeros(3, 3)
+        for k in range(3):
+            i, j = (k + 1) % 3, (k + 2) % 3
+            add[k, k] = r[i] * both[i] + r[j] * both[j]
+            add[i, j] = add[j, i] = -(half[i] * both[j] + half[j] * both[i])
+        return moved, I + add
+
 
 def rigid_inertia(m: SX, md: SX, I: SX) -> SX:
     """6×6 inertia about the pole: mass m, first moment m d, I about the pole."""

@@ -7,8 +7,10 @@ formulation once; the formulation never knows.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import casadi as ca
@@ -17,13 +19,16 @@ import numpy as np
 from linkwork.compiler.kernel import Kernel, Port, compile_function
 from linkwork.compiler.rolled import RolledFunction
 from linkwork.dynamics import forces as own_forces
+from linkwork.dynamics.aba import aba
+from linkwork.dynamics.crba import forward
 from linkwork.dynamics.formulation import Formulation
 from linkwork.dynamics.long import LONG
 from linkwork.dynamics.rolled import Rolled, rolled
+from linkwork.dynamics.slopes import slopes
 from linkwork.errors import ModelError, nearest
 from linkwork.model.lump import lumped
 from linkwork.model.model import Model
-from linkwork.traced import Equations, memory_of, recall
+from linkwork.traced import Equations, Slopes, memory_of, recall
 
 SX = ca.SX
 
@@ -95,6 +100,9 @@ def equations(
     Recursive formulations of long models (over 150 bodies) stay loops over tables, whose build time does not depend on
     the length; `unroll` decides otherwise.
     """
+    if not isinstance(model, Model) or not callable(formulation):
+        text = f"equations() takes a Model and a formulation, not {_said(model)} and {_said(formulation)}"
+        raise ModelError(text, fix='equations(lw.read("arm.yaml"), lw.aba)')
     if give:
         formulation = _giving(formulation, [give] if isinstance(give, str) else give)
     if unroll is None:
@@ -103,10 +111,15 @@ def equations(
         return _rolled(model, formulation, forces or external or bool(fixed))
     memory = memory_of(model, formulation, {**fixed, "forces": forces, "external": external})
 
+    @cache
     def traced() -> Equations:
         return _traced(model, formulation, forces, external, fixed)
 
-    return recall(memory, lambda: traced()._graph) or replace(traced(), memory=memory)
+    def shorter(output: str, wrt: Sequence[str]) -> list[SX] | None:
+        found = traced().slopes
+        return None if found is None else found(output, wrt)
+
+    return recall(memory, lambda: traced()._graph, shorter) or replace(traced(), memory=memory)
 
 
 def _traced(
@@ -140,8 +153,39 @@ def _traced(
         results = formulation(tr.model, **arguments)
     names = getattr(formulation, "returns", (formulation.__name__,))
     results = results if isinstance(results, tuple) else (results,)
+    results = tuple(_expression(formulation, x) for x in results)
     outputs = [_output_port(model, name, x) for name, x in zip(names, results, strict=True)]
-    return _assemble(f"{model.name}_{formulation.__name__}", tr, symbols, outputs, results, forces)
+    found = _assemble(f"{model.name}_{formulation.__name__}", tr, symbols, outputs, results, forces)
+    return replace(found, slopes=_slopes(tr, formulation, arguments, results[0], found))
+
+
+def _slopes(
+    tr: Trace, formulation: Formulation, arguments: Mapping[str, Any], v_dot: SX, made: Equations
+) -> Slopes | None:
+    """Derivatives of forward dynamics need not differentiate its elimination; see `dynamics/slopes.py`."""
+    f_ext = arguments.get("f_ext")
+    if formulation not in (aba, forward) or (f_ext is not None and ca.depends_on(f_ext, ca.vertcat(tr.q, tr.v))):
+        return None
+
+    def shorter(output: str, wrt: Sequence[str]) -> list[SX] | None:
+        if output != "v_dot":
+            return None
+        symbols = dict(zip((p.name for p in made.inputs), made.symbols, strict=True))
+        return slopes(tr.model, **arguments, v_dot=v_dot, wrt=[symbols[name] for name in wrt])
+
+    return shorter
+
+
+def _said(thing: Any) -> str:
+    return getattr(thing, "__name__", type(thing).__name__)
+
+
+def _expression(formulation: Formulation, x: Any) -> SX:
+    try:
+        return x if isinstance(x, SX) else SX(x)
+    except (NotImplementedError, TypeError):
+        fix = "return a CasADi expression, or a tuple of them"
+        raise ModelError(f"'{formulation.__name__}' returned {type(x).__name__}", fix=fix) from None
 
 
 def _giving(formulation: Formulation, names: Iterable[str]) -> Formulation:
@@ -200,14 +244,25 @@ def _with_forces(tr: Trace, formulation: Formulation, arguments: dict[str, Any],
         given = arguments.get("f_ext")
         arguments["f_ext"] = wrenches if given is None else given + wrenches
     if "tau" in wanted:
-        return formulation(tr.model, **{**arguments, "tau": arguments["tau"] + tau})
+        arguments["tau"] = arguments["tau"] + tau
+        return formulation(tr.model, **arguments)
     results = formulation(tr.model, **arguments)
     return results - tau if getattr(formulation, "returns", ()) == ("tau",) else results
+
+
+SHAPES: dict[str, Callable[[Model], tuple[int, ...]]] = {
+    "M": lambda m: (m.nv, m.nv),
+    "J": lambda m: (6, m.nv),
+    **dict.fromkeys(("h", "tau_gravity", "dv"), lambda m: (m.nv,)),
+}
+"""Outputs that keep their axes where there is one freedom."""
 
 
 def _output_port(model: Model, name: str, x: SX) -> Port:
     if name in INPUTS and (port := input_port(model, name)).shape == (x.shape[0],):
         return port
+    if name in SHAPES and math.prod(shape := SHAPES[name](model)) == x.numel():
+        return Port(name, shape=shape)
     shape = () if x.shape == (1, 1) else (x.shape[0],) if x.shape[1] == 1 else x.shape
     return Port(name, shape=shape)
 

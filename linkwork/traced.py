@@ -8,7 +8,7 @@ at their graph.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module
@@ -30,6 +30,8 @@ from linkwork.model.model import Model
 
 SX = ca.SX
 Graph = tuple[tuple[SX, ...], tuple[SX, ...]]  # symbols of the inputs, expressions of the outputs
+Slopes = Callable[[str, Sequence[str]], list[SX] | None]
+"""Output and inputs by name → the derivatives by each input, None where there is no shorter way."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,7 @@ class Equations:
     rolled: RolledFunction | None = None
     memory: str | None = None
     digest: str | None = None  # of the graph, when it is known without tracing
+    slopes: Slopes | None = None  # a shorter way to derivatives than differentiating the graph
 
     @cached_property
     def _graph(self) -> Graph:
@@ -107,10 +110,12 @@ class Equations:
 
         def trace() -> Graph:
             expression = ca.vec(self.expressions[out_names.index(output)].T)
+            symbols = [self.symbols[in_names.index(name)] for name in wrt]
+            found = self.slopes(output, wrt) if self.slopes is not None else None
             made = []
-            for symbol in (self.symbols[in_names.index(name)] for name in wrt):
-                order = [i + symbol.shape[0] * k for i in range(symbol.shape[0]) for k in range(symbol.shape[1])]
-                made.append(ca.densify(ca.jacobian(expression, symbol)[:, order]))  # columns row by row, as in NumPy
+            for x, found_one in zip(symbols, found or [ca.jacobian(expression, x) for x in symbols], strict=True):
+                order = [i + x.shape[0] * k for i in range(x.shape[0]) for k in range(x.shape[1])]
+                made.append(ca.densify(found_one[:, order]))  # columns row by row, as in NumPy
             return self.symbols, (*self.expressions, *made)
 
         rows = self.port(output).rows
@@ -139,13 +144,19 @@ class Equations:
         fold = [k for k, p in enumerate(self.inputs) if p.name in parameters and p.name not in free]
         keep = [k for k in range(len(self.inputs)) if k not in fold]
 
-        def trace() -> Graph:
+        def folded(expressions: Sequence[SX]) -> list[SX]:
             old = [self.symbols[k] for k in fold]
             values = [SX(ca.DM(np.asarray(self.inputs[k].default, float))) for k in fold]
-            expressions = ca.substitute(list(self.expressions), old, values) if fold else list(self.expressions)
-            return tuple(self.symbols[k] for k in keep), tuple(expressions)
+            return ca.substitute(list(expressions), old, values) if fold else list(expressions)
 
-        changed = {"inputs": tuple(self.inputs[k] for k in keep), "trace": trace}
+        def slopes(output: str, wrt: Sequence[str]) -> list[SX] | None:
+            found = self.slopes(output, wrt) if self.slopes is not None else None
+            return None if found is None else folded(found)
+
+        def trace() -> Graph:
+            return tuple(self.symbols[k] for k in keep), tuple(folded(self.expressions))
+
+        changed = {"inputs": tuple(self.inputs[k] for k in keep), "trace": trace, "slopes": slopes}
         return self._derived(("free", free), changed)
 
     def _derived(self, how: Any, changed: dict[str, Any]) -> Equations:
@@ -220,12 +231,13 @@ def recalled(memory: str | None) -> dict[str, Any] | None:
     return entry.facts if entry is not None else None
 
 
-def recall(memory: str | None, trace: Callable[[], Graph]) -> Equations | None:
+def recall(memory: str | None, trace: Callable[[], Graph], slopes: Slopes) -> Equations | None:
     record = recalled(memory)
     if record is None:
         return None
     inputs, outputs = (tuple(map(_port, record[way])) for way in ("inputs", "outputs"))
-    return Equations(record["name"], inputs, outputs, trace, tuple(record["notes"]), None, memory, record["digest"])
+    notes = tuple(record["notes"])
+    return Equations(record["name"], inputs, outputs, trace, notes, None, memory, record["digest"], slopes)
 
 
 def _port(p: Mapping[str, Any]) -> Port:

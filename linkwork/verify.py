@@ -34,6 +34,9 @@ from linkwork.verifying.states import State, States
 SX = ca.SX
 QUANTITIES = ("v_dot", "wrenches", "base_wrench", "M", "energy_rate")
 MACHINE = "machine code"
+FAINT = 1e-5
+"""Of the largest mass or inertia: from there on a smaller one is seen. What a way loses by adding up about far points,
+some roundings of the largest, is then still far below 1e-10."""
 
 Answers = dict[str, list[np.ndarray]]  # quantity → one array for each state
 
@@ -88,26 +91,26 @@ def verify(
     _check(samples, seed, tolerance, sample)
     if len(model.bodies) == 1:
         raise ModelError(f"'{model.name}' has no bodies: there is nothing to compare", where=model.source)
-    ways, others = WAYS if ways is None else ways, _known(peers)
+    ways, others = WAYS if ways is None else _asked(ways), _known(peers)
     numbers = list(range(samples)) if sample is None else [sample]
     drawn = States(model, seed)
     states = [drawn[i] for i in numbers]
     found: dict[str, Answers] = {}
-    refused: dict[str, str] = {}
+    errors: dict[str, ModelError] = {}
     told: dict[str, dict[str, np.ndarray]] = {}
     notes: list[str] = []
     with reporter(progress, len(ways) + len(others), "formulations") as report:
         for done, (name, way) in enumerate(ways.items(), 1):
-            _add_way(model, states, name, way, found, refused)
+            _add_way(model, states, name, way, found, errors)
             if report:
                 report(done, len(ways) + len(others))
         if not found:
-            raise ModelError(f"no formulation takes '{model.name}': " + "; ".join(dict.fromkeys(refused.values())))
+            raise _by_none(model, errors)
         for done, (name, make) in enumerate(others.items(), 1 + len(ways)):
             try:
                 peer = make(model)
             except ModelError as error:
-                refused[name] = error.what
+                errors[name] = error
             else:
                 title = f"{name} {peer.version}"
                 rows = [peer(**s) for s in states]
@@ -122,12 +125,18 @@ def verify(
         answers = {n: results[quantity] for n, results in found.items() if quantity in results}
         if len(answers) > 1 and next(iter(answers.values()))[0].size:
             masks = {n: told[n][quantity] for n in answers if quantity in told.get(n, ())}
+            unit = _unit(quantity, drawn)
+            answers = {n: [x / unit for x in results] for n, results in answers.items()}
             quantities[quantity] = compared(answers, masks, _least(quantity, states), limits[quantity], numbers)
     rows = ledger.rows(model, ways)
+    refused = {name: error.what for name, error in errors.items()}
     return Agreement(model.name, len(states), seed, quantities, worst_condition, refused, rows, tuple(notes))
 
 
 def _check(samples: int, seed: int, tolerance: float | None, sample: int | None) -> None:
+    for name, value in (("samples", samples), ("seed", seed), ("sample", sample or 0)):
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+            raise RunError(f"{name} = {value!r}", fix="give a whole number")
     if samples < 1:
         raise RunError(f"samples = {samples}", fix="give at least one")
     if seed < 0:
@@ -138,20 +147,41 @@ def _check(samples: int, seed: int, tolerance: float | None, sample: int | None)
         raise RunError(f"tolerance = {tolerance}", fix="give a relative difference above zero, 1e-10 say")
 
 
+def _asked(ways: Any) -> Mapping[str, Formulation]:
+    """As they were given, or RunError."""
+    fix = 'give formulations by name: ways={"mine": lw.kane_graph, "other": lw.aba}'
+    if not isinstance(ways, Mapping) or not ways:
+        raise RunError(f"ways = {ways!r} names no formulations", fix=fix)
+    for name, way in ways.items():
+        if not set(getattr(way, "gives", getattr(way, "returns", ()))) & set(QUANTITIES):
+            known = ", ".join(QUANTITIES)
+            raise RunError(
+                f"way '{name}' gives nothing that can be compared ({known})", fix=f"{fix}; mark one with @gives"
+            )
+    return ways
+
+
 def _known(peers: Iterable[str]) -> dict[str, Callable[[Model], Any]]:
     from linkwork.peers import peer
 
     return {name: peer(name) for name in ([peers] if isinstance(peers, str) else peers)}
 
 
+def _by_none(model: Model, errors: Mapping[str, ModelError]) -> ModelError:
+    """All their reasons, and the place and the way out of the first."""
+    first = next(iter(errors.values()))
+    reasons = "; ".join(dict.fromkeys(error.what for error in errors.values()))
+    return ModelError(f"no formulation takes '{model.name}': {reasons}", where=first.where, fix=first.fix)
+
+
 def _add_way(
-    model: Model, states: list[State], name: str, way: Formulation, found: dict[str, Answers], refused: dict[str, str]
+    model: Model, states: list[State], name: str, way: Formulation, found: dict[str, Answers], errors: dict[str, Any]
 ) -> None:
     wanted = tuple(q for q in QUANTITIES if q in getattr(way, "gives", way.returns))  # type: ignore[attr-defined]
     try:
         f = _traced(model, way.giving(*wanted) if hasattr(way, "giving") else way, wanted)  # type: ignore[attr-defined]
     except ModelError as error:
-        refused[name] = error.what
+        errors[name] = error
         return
     rows = [f.call([ca.DM(x) for x in s.values()]) for s in states]
     found[name] = {q: [np.array(row[k]) for row in rows] for k, q in enumerate(wanted)}
@@ -185,6 +215,17 @@ def _limits(found: dict[str, Answers], tolerance: float | None, states: int) -> 
     if tolerance is not None:
         loose = close = np.full(states, tolerance)
     return float(conditions.max()), {q: close if q == "M" else loose for q in QUANTITIES}
+
+
+def _unit(quantity: str, drawn: States) -> np.ndarray:
+    """What entries are counted in, so that a finger's wrench and inertia are seen beside those of its train.
+
+    By the masses and inertias that move, which have no digits below FAINT of the largest of them.
+    """
+    forces, wrenches = (np.maximum(x, FAINT * x.max(initial=0.0) or 1.0) for x in drawn.scales)
+    if quantity == "M":
+        return np.sqrt(np.outer(forces, forces))
+    return wrenches if quantity == "wrenches" else np.ones(1)
 
 
 def _least(quantity: str, states: list[State]) -> np.ndarray:

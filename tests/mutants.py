@@ -4,7 +4,7 @@ A site is a place in the source where a sign or an index stands; its mutant is t
 
     a + b, a − b        the other sign, also in +=, −=         −a         a
     A.T                 A                                      cross(a, b)     cross(b, a)
-    x[k], x[:k], x[k:]  the next index of three, the other part
+    x[k], x[:k], x[k:]  the next index of three, the other part (but of shapes)
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ def changed(node: ast.AST) -> ast.AST | None:
             return value
         case ast.Call(ast.Name("cross") as name, [a, b], []):
             return ast.Call(name, [b, a], [])
+        case ast.Subscript(ast.Attribute(_, "shape"), _, _):
+            return None  # how many, not how large: of square matrices both are the same
         case ast.Subscript(value, ast.Constant(int(k)), ast.Load()) if 0 <= k <= 2:
             return ast.Subscript(value, ast.Constant((k + 1) % 3), ast.Load())
         case ast.Subscript(value, ast.Slice(None, ast.Constant(int(k)), None), ast.Load()):

@@ -129,6 +129,7 @@ def test_vectors_are_given_with_commas(run, tmp_path):
         (("simulate", ARM, "--base", "free"), "no option 'base'"),
         (("simulate", ARM, "--also", "tool.positon"), "tool.position"),
         (("demo", "--samples", "0"), "give one or more"),
+        (("demo", "chain", "--samples", "0"), "give one or more"),
     ],
 )
 def test_what_is_wrong_is_told_on_stderr_without_a_traceback(run, words, said):
@@ -155,8 +156,34 @@ def test_a_defect_asks_to_be_reported(run, monkeypatch):
     assert "Traceback" in run("check", ARM, "--debug")[2]
 
 
-def test_the_demo_meets_the_reference_digits(run, tmp_path):
-    code, out, _ = run("demo", "--samples", 16, "--out", tmp_path / "out", "--json")
+def test_the_demo_runs_reports_and_shows_the_hardest_contact(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "out"
+    code, told, _ = run("demo", "--samples", 48, "--out", out)
+    assert code == 0 and all(w in told for w in ("Will it succeed?", "Is it to be believed?", "report.html"))
+    assert len(list((out / "docking").glob("sample-*.html"))) == 1
+    kept = lw.read_sweep(out / "docking")
+    assert kept.complete and len(kept) == 48
+    code, told, _ = run("demo", "--samples", 48, "--out", out, "--json")
+    assert code == 0 and json.loads(told)["sha256"] == kept.sha256
+
+
+def test_another_demo_moves_the_first_aside_and_removes_nothing(run, tmp_path):
+    assert run("demo", "--samples", 3, "--out", tmp_path, "--json")[0] == 0
+    (tmp_path / "docking" / "mine.txt").write_text("a note")
+    code, out, err = run("demo", "--samples", 4, "--out", tmp_path, "--json")
+    assert code == 0 and json.loads(out)["samples"] == 4 and "it is now" in err
+    assert (tmp_path / "docking-1" / "mine.txt").read_text() == "a note"
+    assert len(lw.read_sweep(tmp_path / "docking-1")) == 3
+
+
+def test_the_plan_of_the_demo_is_the_one_among_the_examples():
+    demo = Path(lw.__file__).parent / "docking" / "demo.yaml"
+    assert demo.read_bytes() == (EXAMPLES / "docking" / "docking.yaml").read_bytes()
+
+
+def test_the_chain_of_the_demo_meets_the_reference_digits(run, tmp_path):
+    code, out, _ = run("demo", "chain", "--samples", 16, "--out", tmp_path / "out", "--json")
     found = json.loads(out)
     assert code == 0 and found["ensemble"]["samples"] == 16
     for t, miss in found["reference"]["misses"].items():
@@ -165,7 +192,7 @@ def test_the_demo_meets_the_reference_digits(run, tmp_path):
 
 
 def test_a_sample_of_the_demo_does_not_depend_on_how_many_there_are():
-    from linkwork.commands.demo import starts
+    from linkwork.commands.demo_chain import starts
 
     assert (starts(3, 1) == starts(50, 1)[:3]).all() and (starts(3, 1) != starts(3, 2)).any()
 
@@ -173,7 +200,9 @@ def test_a_sample_of_the_demo_does_not_depend_on_how_many_there_are():
 def test_help_and_version_come_from_outside_too():
     assert outside("--version").stdout.strip() == lw.__version__
     told = outside("--help")
-    assert told.returncode == 0 and all(w in told.stdout for w in ("check", "show", "simulate", "bench", "demo"))
+    assert told.returncode == 0 and all(
+        w in told.stdout for w in ("check", "simulate", "sweep", "report", "verify", "demo")
+    )
     assert outside("check", "nofile.yaml").returncode == 1
 
 

@@ -309,8 +309,6 @@ def run(capsys):
     def call(*words):
         from linkwork import cli
 
-        if "sweep" not in cli.app:
-            cli.app.command(commands.command, name="sweep")
         code = cli.main(["sweep", *map(str, words)])
         told = capsys.readouterr()
         return code, told.out, told.err

@@ -40,7 +40,7 @@ def plan(tmp_path):
 
 
 def started(plan, out, *more):
-    words = [sys.executable, "-m", "linkwork.commands.sweep", str(plan), "--out", str(out), *more]
+    words = [sys.executable, "-m", "linkwork.cli", "sweep", str(plan), "--out", str(out), *more]
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

@@ -476,3 +476,53 @@ def test_linearize_finds_the_swing_of_a_pendulum():
     assert found.y == ("tip.position.x", "tip.position.y", "tip.position.z")
     np.testing.assert_allclose(found.C, [[-1, 0], [0, 0], [0, 0]], atol=1e-15)
     assert "at rest" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda m: lw.equations("arm.yaml", lw.aba), "a Model and a formulation, not str and aba"),
+        (lambda m: lw.equations(m, "aba"), "not Model and str"),
+        (lambda m: lw.simulate("arm.yaml"), "a model is wanted, not str"),
+        (lambda m: lw.equations(m, lambda model, q: "q"), "returned str"),
+        (lambda m: lw.function(m, lw.crba)(q=STATE["q"], threads=1.5), "threads=1.5 is not possible"),
+        (lambda m: lw.function(m, lw.crba).to_c("no/such/folder/f.c"), "no/such/folder/f.c: cannot be written"),
+    ],
+)
+def test_what_is_of_another_kind_is_told(call, says):
+    with pytest.raises(lw.LinkworkError) as error:
+        call(arm())
+    assert says in str(error.value) and "fix:" in str(error.value)
+
+
+def test_a_formulation_may_return_a_plain_number():
+    assert lw.function(arm(), lambda model, q: 3.0)(q=np.zeros((4, 2))).tolist() == [3.0] * 4
+
+
+def test_more_samples_than_the_blocks_hold_are_refused():
+    kernel = lw.function(arm(), lw.crba)
+    blocks = kernel.blocks(**kernel.pack(q=np.zeros((3, 2))))
+    for samples in (-1, 1000):
+        with pytest.raises(lw.RunError, match=f"{samples} samples of"):
+            kernel.unpack(blocks, samples)
+
+
+@pytest.mark.parametrize(
+    ("formulation", "options", "shape"),
+    [
+        (lw.crba, {}, (1, 1)),
+        (lw.jacobian, {"frame": "b"}, (6, 1)),
+        (lw.bias, {}, (1,)),
+        (lw.gravity_forces, {}, (1,)),
+        (lw.aba, {}, (1,)),
+        (lw.rnea, {}, (1,)),
+        (lw.difference, {}, (1,)),
+        (lw.integrate, {}, (1,)),
+    ],
+)
+def test_a_mechanism_of_one_freedom_has_vectors_and_matrices_too(formulation, options, shape):
+    m = lw.Mechanism("rod").body("b", 1, (0, 0, 0.5), (1, 1, 0))
+    kernel = lw.function(m.joint("pin", "revolute", "world", "b", axis="x").build(), formulation, **options)
+    given = {p.name: np.ones((5, *p.sample)) for p in kernel.inputs}
+    assert kernel(**given).shape == (5, *shape)
+    assert kernel(**{name: x[0] for name, x in given.items()}).shape == shape

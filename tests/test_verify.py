@@ -3,6 +3,7 @@
 import json
 import shlex
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 import casadi as ca
@@ -78,6 +79,31 @@ def test_a_mistake_in_one_quantity_is_caught_and_named(quantity, size):
     assert not found.ok and found.faults == [quantity]
     assert "wrong" in found.worst[quantity][1:3] and "DO NOT AGREE" in found.verdict and "wrong" in found.verdict
     assert found.quantities[quantity].shares[0, 1] <= 1  # of the two that are right
+
+
+@pytest.mark.parametrize(("quantity", "entry"), [("M", (-1, -1)), ("wrenches", (-1, 5))])
+def test_a_mistake_about_a_finger_is_seen_beside_its_train(quantity, entry):
+    """One per cent of a moment of 10 g, on 400 t: 1e-14 of the largest entry."""
+    train = lw.Mechanism("train").body("train", mass=4e5, centre=(0, 0, 1), inertia=(1e6, 9e6, 9e6))
+    train.body("arm", mass=5, centre=(0.2, 0, 0), inertia=(0.1, 0.3, 0.3))
+    train.body("finger", mass=0.01, centre=(0.02, 0, 0), inertia=(1e-7, 2e-6, 2e-6))
+    train.joint("way", "free", "world", "train").joint("elbow", "revolute", "train", "arm", at=(10, 2, 3), axis="y")
+    model = train.joint("knuckle", "revolute", "arm", "finger", at=(0.4, 0, 0), axis="z").build()
+
+    def change(x):
+        x = ca.SX(x)
+        x[entry] *= 1.01
+        return x
+
+    found = lw.verify(model, 5, ways={**FEW, "wrong": spoilt(WAYS["kane_graph"], quantity, change)})
+    assert found.faults == [quantity] and found.quantities[quantity].shares[0, 1] <= 1
+    peered = lw.verify(model, 20, ways=FEW, peers=[p for p in ("pinocchio", "mujoco") if find_spec(p)])
+    assert peered.ok, peered.verdict
+
+
+def test_frames_without_mass_have_no_wrenches_and_agree():
+    post = lw.Mechanism("frame").body("frame").joint("weld", "fixed", "world", "frame").build()
+    assert lw.verify(post, 2).ok
 
 
 def test_a_sign_error_that_shows_in_one_state_alone_is_found_in_that_state():
@@ -200,6 +226,24 @@ def test_a_bad_request_is_answered_by_name(words, text, run):
     assert (code, out, err.strip()) == (1, "", text)
 
 
+@pytest.mark.parametrize(
+    ("asked", "text"),
+    [
+        ({"ways": {}}, "ways = {} names no formulations"),
+        ({"ways": ["aba"]}, "ways = ['aba'] names no formulations"),
+        ({"ways": {"mine": lw.rnea}}, "way 'mine' gives nothing that can be compared (v_dot, wrenches, base_wrench, M"),
+        ({"ways": {"mine": max}}, "way 'mine' gives nothing that can be compared"),
+        ({"samples": 2.5}, "samples = 2.5"),
+        ({"seed": "7"}, "seed = '7'"),
+        ({"sample": True}, "sample = True"),
+    ],
+)
+def test_what_python_asks_for_amiss_is_answered_by_name(asked, text):
+    with pytest.raises(lw.RunError) as told:
+        lw.verify(pendulum(), **asked)
+    assert told.value.what.startswith(text) and told.value.fix
+
+
 def test_a_peer_that_is_missing_is_told_with_the_way_to_get_it(monkeypatch):
     monkeypatch.setattr(peers, "find_spec", lambda name: None)
     with pytest.raises(lw.RunError) as told:
@@ -209,8 +253,11 @@ def test_a_peer_that_is_missing_is_told_with_the_way_to_get_it(monkeypatch):
 
 def test_a_model_that_no_formulation_takes_says_why():
     empty = lw.Mechanism("empty").body("a", mass=0).joint("j", "revolute", "world", "a").build()
-    with pytest.raises(lw.ModelError, match="no formulation takes 'empty': joint 'j' moves no mass, so its accel"):
+    with pytest.raises(
+        lw.ModelError, match="no formulation takes 'empty': joint 'j' moves no mass, so its accel"
+    ) as told:
         lw.verify(empty)
+    assert told.value.where == empty.joint(1).source
     with pytest.raises(lw.ModelError, match="'void' has no bodies: there is nothing to compare"):
         lw.verify(lw.Mechanism("void").build())
 
@@ -255,6 +302,22 @@ def test_mujoco_leaves_out_by_name_what_it_cannot_hold():
     point = lw.Mechanism("p").body("bob", mass=1, centre=(0, 0, -1)).joint("j", "revolute", "world", "bob", axis="y")
     found = lw.verify(point.build(), 1, ways=FEW, peers=["mujoco"])
     assert found.refused["mujoco"] == "body 'bob': 'mujoco' takes no moving body without mass or moments of inertia"
+
+
+def test_pinocchio_takes_a_point_whose_inertia_is_rounded_below_zero(tmp_path):
+    """As exported from drawings: pinocchio.Inertia(…) itself raises 'The 3d inertia should be positive'."""
+    pytest.importorskip("pinocchio")
+    frame = '<joint name="{0}" type="continuous"><parent link="{1}"/><child link="{2}"/><axis xyz="{3}"/></joint>'
+    body = '<link name="{}"><inertial><origin xyz="{}"/><mass value="2"/><inertia {}/></inertial></link>'
+    solid, point = (
+        " ".join(f'{k}="{x}"' for k, x in zip(("ixx", "iyy", "izz", "ixy", "ixz", "iyz"), moments, strict=True))
+        for moments in ((0.1, 0.1, 0.1, 0, 0, 0), (0, 0, 0, 0, 1.4e-20, 0))
+    )
+    parts = [body.format("arm", "0 0 0.1", solid), body.format("bob", "0.3 0.1 0", point)]
+    joints = [frame.format("turn", "base", "arm", "0 1 0"), frame.format("swing", "arm", "bob", "0 0 1")]
+    (tmp_path / "bob.urdf").write_text(f'<robot name="bob"><link name="base"/>{"".join(parts + joints)}</robot>')
+    found = lw.verify(lw.read_urdf(tmp_path / "bob.urdf"), 3, peers=["pinocchio"])
+    assert found.ok and any(way.startswith("pinocchio") for way in found.ways)
 
 
 @pytest.mark.parametrize("order", [("a", "b", "c", "d"), ("a", "c", "b", "d")])

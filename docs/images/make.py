@@ -7,7 +7,8 @@ import numpy as np
 import linkwork as lw
 
 HERE = Path(__file__).parent
-MODEL = HERE.parent.parent / "examples" / "arm.yaml"
+EXAMPLES = HERE.parent.parent / "examples"
+MODEL = EXAMPLES / "arm.yaml"
 
 
 def main() -> None:
@@ -18,6 +19,18 @@ def main() -> None:
     many = lw.simulate(model, until=2, parameters={"payload.mass": loads})
     names = ("tool.position.x", "tool.position.z", "shoulder", "elbow", "energy balance")
     lw.plot(many, *names, path=HERE / "arm_samples.png")
+    docking()
+
+
+def docking() -> None:
+    """Capture and load over closing speed and offset."""
+    from matplotlib import rc_context
+
+    from linkwork.display import maps, style
+
+    found = lw.report(lw.sweep(EXAMPLES / "docking" / "docking.yaml", samples=20_000), maps=["closing, offset"])
+    with rc_context({**style.LOOK, "axes.formatter.use_mathtext": False}):
+        style.save(maps.maps(found, found.maps[:1]), HERE / "docking.png")
 
 
 if __name__ == "__main__":

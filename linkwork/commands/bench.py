@@ -5,10 +5,24 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from linkwork.commands import tell
+from linkwork.commands.options import Flag, Json
 from linkwork.errors import RunError
+
+
+def command(*, only: str | None = None, quick: Annotated[bool, Flag] = False, json: Json = False) -> int:
+    """How fast, against whom. Runs the benches of the repository you stand in.
+
+    Parameters
+    ----------
+    only
+        Comparisons whose name contains this.
+    quick
+        Small batches: does it run?
+    """
+    return bench(only, quick, json)
 
 
 def bench(only: str | None, quick: bool, as_json: bool) -> int:

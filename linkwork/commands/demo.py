@@ -1,140 +1,127 @@
-"""`demo`: the 10-rod chain, once to 12 digits, then from thousands of random starts."""
+"""`demo`: random first contacts of two spacecraft, run, reported, and the hardest of them shown in motion."""
 
 from __future__ import annotations
 
 import sys
 import time
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 import linkwork as lw
 from linkwork.commands import tell
-from linkwork.commands.chain import ENERGY, KNOWN_MISS, chain, misses
+from linkwork.commands.demo_chain import chain_demo
+from linkwork.commands.options import Json
+from linkwork.display.sweep_words import summary, verdict
 from linkwork.errors import RunError
-from linkwork.progress import reporter
+from linkwork.simulation.store import MANIFEST
+from linkwork.sweep import SweepResult, execute, manifest_of, read_plan, report
+from linkwork.sweeping.progress import duration
 
-UNTIL = 10.0
-TOLERANCE = 1e-9  # of the random starts
+PLAN = "docking.yaml"
+SAMPLES = {"docking": 1000, "chain": 4096}
 
 
-def demo(out: Path, samples: int, seed: int, as_json: bool) -> int:
-    if samples < 1:
-        raise RunError(f"--samples {samples}", fix="give one or more")
+def command(
+    what: Literal["docking", "chain"] = "docking",
+    /,
+    *,
+    out: Path = Path("out"),
+    samples: int | None = None,
+    seed: int = 1,
+    json: Json = False,
+) -> int:
+    """Random first contacts of two spacecraft, from a plan to a report; `chain`: ten rods against reference digits.
+
+    Parameters
+    ----------
+    what
+        docking: 1,000 first contacts of a probe with a cone, evaluated. chain: the 10-rod chain, then 4,096 starts.
+    out
+        The folder for plan, results, report and pictures.
+    samples
+        How many random starts.
+    seed
+        Sample i starts from what (seed, i) gives.
+    """
+    count = SAMPLES[what] if samples is None else samples
+    if count < 1:
+        raise RunError(f"--samples {count}", fix="give one or more")
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RunError(f"--out '{out}': {error.strerror}", fix="give a folder that can be made") from None
-    model = chain()
+    return (docking if what == "docking" else chain_demo)(out, count, seed, json)
+
+
+def docking(out: Path, samples: int, seed: int, as_json: bool) -> int:
+    plan, folder = out / PLAN, out / "docking"
+    if not plan.exists():
+        plan.write_text(files("linkwork.docking").joinpath("demo.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    task = read_plan(plan, samples=samples, seed=seed)
+    _make_room(folder, manifest_of(task))
     if not as_json:
-        print(f"{model.name}: {model.nv} hinges, {UNTIL:g} s\n")
-    one = reference(model)
-    if not as_json:
-        _tell_reference(one)
-    many, run = ensemble(model, samples, seed, quiet=as_json)
-    interrupted = "not run" in run.statuses.text
-    files = pictures(out, model, run, one, many)
+        print(f"{samples:,} random first contacts of a Soyuz's probe with the cone of a module of 20 t, 10 s each;")
+        print(f"what varies and how is told in {plan}\n")
+    began = time.perf_counter()
+    found = execute(task, folder, progress=False if as_json else True)
+    seconds = time.perf_counter() - began
+    if not found.complete:
+        print(f"stopped; {len(found):,} of {samples:,} samples are kept, the same command goes on")
+        return 130
+    page = folder / "report.html"
+    told = report(found, page)
+    hardest = int(found.samples[np.nanargmax(found["contact_force"])])
+    motion = _motion(found, hardest, folder / f"sample-{hardest:06d}.html")
     if as_json:
-        tell.as_json({"ok": bool(np.all(run.ok)), "reference": one, "ensemble": many, "files": files})
-    else:
-        print()
-        _tell_ensemble(many)
-        for line in run.failures()[:5]:
-            print(line, file=sys.stderr)
-        for path in files:
-            print(f"wrote {path}")
-    return 130 if interrupted else 0 if bool(np.all(run.ok)) else 1
+        tell.as_json(_facts(found, seconds, [plan, page, *motion]) | {"summary": dict(summary(told))})
+        return 0
+    print(f"{samples:,} samples in {duration(seconds)}, building included\n")
+    for asked, answer in [*summary(told), ("Is it to be believed?", verdict(told)[1])]:
+        print(tell.readable(f"{asked:<24}{answer}"))
+    print(f"\nthe report              {page}")
+    for file in motion:
+        print(f"the hardest, in motion  {file}")
+    print(f"another one             linkwork sweep {folder} --replay 17")
+    return 0
 
 
-def reference(model: lw.Model) -> dict[str, Any]:
-    """The reference start at the tightest tolerance a double can hold, against 113-bit digits."""
-    began = time.perf_counter()
-    run = lw.simulate(model, until=UNTIL, method="dop853", rtol=1e-12, atol=1e-12, times=int(UNTIL), progress=False)
-    seconds = time.perf_counter() - began
-    return {
-        "misses": {str(t): miss for t, miss in misses(run).items()},
-        "known_misses": {str(t): miss for t, miss in KNOWN_MISS.items()},
-        "energy_miss": float(np.max(np.abs(run["energy"][:] - ENERGY))),
-        "steps": run.trust.steps,
-        "seconds": seconds,
-    }
-
-
-def starts(samples: int, seed: int) -> np.ndarray:
-    """Hinge angles about the reference start: ±30° at the top, ±6° below. Sample i follows from (seed, i)."""
-    width = np.radians([30.0] + [6.0] * 9)
-    draws = (np.random.default_rng([seed, i]).uniform(-1, 1, 10) for i in range(samples))
-    return np.array([-1.0] + [0.0] * 9) + width * np.array(list(draws))
-
-
-def ensemble(model: lw.Model, samples: int, seed: int, quiet: bool) -> tuple[dict[str, Any], lw.Result]:
-    q = starts(samples, seed)
-    began = time.perf_counter()
-    with reporter(False if quiet else True, samples, "random starts") as report:
-        run = lw.simulate(model, {"q": q}, UNTIL, rtol=TOLERANCE, atol=TOLERANCE, times=200, progress=report or False)
-    seconds = time.perf_counter() - began
-    trust = run.trust
-    ended = int(np.sum([text != "not run" for text in run.statuses.text]))
-    return {
-        "samples": ended,
-        "seed": seed,
-        "tolerance": TOLERANCE,
-        "seconds": seconds,
-        "samples_per_second": ended / seconds,
-        "steps": trust.steps,
-        "energy_error": trust.energy_error,
-        "worst_sample": trust.energy_worst,
-        "failed": int(np.sum(~run.ok)),
-    }, run
-
-
-def pictures(out: Path, model: lw.Model, run: lw.Result, one: dict[str, Any], many: dict[str, Any]) -> list[str]:
-    from linkwork.display import style
-
+def _make_room(folder: Path, told: dict[str, Any]) -> None:
+    """What an earlier demo left there goes on if it is the same; else it moves aside, for nothing kept is removed."""
+    if not (folder / MANIFEST).exists():
+        return
+    same = ("plan_sha256", "model_sha256", "versions")
     try:
-        style.need_matplotlib()
-    except RunError as error:
-        print(f"no pictures: {error}", file=sys.stderr)
-        return []
-    names = (
-        "tip.position.x",
-        "tip.position.y",
-        "hinge1",
-        "hinge1.rate",
-        "hinge10",
-        "hinge10.rate",
-        "energy balance",
-    )
-    lw.plot(run, *names, path=out / "chain.png")
-    notes = [
-        f"{many['samples']:,} random starts (seed {many['seed']}) about the reference start: the first hinge "
-        "within ±30°, the others within ±6°, all at rest.",
-        f"The reference start alone, at rtol = atol = 1e-12, ends within {one['misses']['10']:.1e} "
-        "of digits from 113-bit arithmetic.",
-    ]
-    lw.page(run, out / "chain.html", title="A chain of ten rods", model=model, notes=notes)
-    return [str(out / "chain.png"), str(out / "chain.html")]
+        kept = lw.read_sweep(folder).manifest
+        if all(kept.get(word) == told[word] for word in same):
+            return
+    except RunError:
+        pass  # it cannot be read: out of the way too
+    aside = next(p for k in range(1, 10_000) if not (p := folder.with_name(f"{folder.name}-{k}")).exists())
+    folder.rename(aside)
+    print(f"'{folder}' held another sweep; it is now '{aside}'", file=sys.stderr)
 
 
-def _tell_reference(one: dict[str, Any]) -> None:
-    rows = [(f"{t} s", f"{one['misses'][t]:.1e}", f"{one['known_misses'][t]:.1e}") for t in one["misses"]]
-    tell.table(
-        "reference start, dop853 at 1e-12, against digits from 113-bit arithmetic",
-        ("time", "largest error here", "another DOP853 in doubles"), rows, (0, 1, 2),
-    )  # fmt: skip
-    print(
-        f"{one['steps']:,} steps in {one['seconds']:.2f} s (building included); "
-        f"energy off by {one['energy_miss']:.1e} J\n"
-    )
+def _motion(found: SweepResult, sample: int, page: Path) -> list[Path]:
+    """One sample as a page to look at and turn about."""
+    runner = found.who()
+    run = found.replay(sample)
+    force = found["contact_force"][found.samples == sample][0]
+    title = f"Sample {sample}, the hardest contact: {force:,.0f} N, {run.statuses[0].text}"
+    lw.animate(run, runner.scene(), page, tell=("contact_force", "stroke", "swing"), title=title)  # type: ignore[attr-defined]
+    return [page]
 
 
-def _tell_ensemble(many: dict[str, Any]) -> None:
-    rows = [
-        ("samples", f"{many['samples']:,}", f"{UNTIL:g} s each, dop853 at {many['tolerance']:g}"),
-        ("time", f"{many['seconds']:.1f} s", f"{many['samples_per_second']:,.0f} samples a second"),
-        ("steps", f"{many['steps']:,}", f"{many['steps'] / many['seconds'] / 1e6:.2f} million a second"),
-        ("energy error", f"{many['energy_error']:.1e}", f"of the energy; sample {many['worst_sample']}"),
-        ("failed", f"{many['failed']:,}", "" if many["failed"] else "none"),
-    ]  # fmt: skip
-    tell.table(f"random starts, seed {many['seed']}", ("", "", ""), rows, (1,))
+def _facts(found: SweepResult, seconds: float, made: list[Path]) -> dict[str, Any]:
+    p = found.estimate()
+    return {
+        "ok": found.complete,
+        "samples": len(found),
+        "seconds": seconds,
+        "statuses": found.statuses(),
+        "success": p._asdict(),
+        "sha256": found.sha256,
+        "files": [str(file) for file in made],
+    }

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 from linkwork.commands import tell
+from linkwork.commands.options import Json
 from linkwork.display.sweep_words import summary, verdict
 from linkwork.sweeping.findings import Estimated, Findings, Sample
 from linkwork.sweeping.report import report
@@ -27,6 +30,35 @@ class Order:
     load: str | None = None
     share: float = 0.95
     confidence: float = 0.95
+
+
+def command(
+    folder: Path,
+    /,
+    *,
+    out: Path | None = None,
+    map: Annotated[
+        list[str] | None, Parameter(negative="", help="Two inputs, e.g. 'offset, closing'; again for more.")
+    ] = None,
+    load: str | None = None,
+    share: float = 0.95,
+    confidence: float = 0.95,
+    json: Json = False,
+) -> int:
+    """What the sweep in FOLDER tells: success, loads, what matters, worst samples, and why to believe it.
+
+    Parameters
+    ----------
+    out
+        The HTML file; without it report.html in the folder.
+    load
+        The recorded number that tells how hard a sample was; without it the first force.
+    share
+        The quantile of the load that maps show.
+    confidence
+        Of all intervals.
+    """
+    return run(Order(folder, out, tuple(map or ()), load, share, confidence), json)
 
 
 def run(order: Order, as_json: bool) -> int:

@@ -15,16 +15,15 @@ from linkwork.commands import tell
 from linkwork.commands.looking import unmoved
 from linkwork.errors import ModelError, RunError, nearest
 from linkwork.export import trust_rows
+from linkwork.model.dimensions import in_si
 from linkwork.model.forms import Source
-from linkwork.model.jointforms import FREEDOM_UNITS
 from linkwork.model.model import Model
 from linkwork.model.read import read
 from linkwork.model.start import expanded
-from linkwork.model.units import quantity
 from linkwork.result import Result
+from linkwork.simulation.run import STEPPED
 
 ENDINGS = {"out": (".nc", ".csv"), "plot": (".png", ".svg", ".pdf"), "page": (".html", ".htm")}
-STEPPED = ("rk4", "euler")
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,7 @@ class Order:
     rtol: float
     atol: float
     step: str | None
+    h_max: str | None
     times: int
     max_steps: int
     out: Path | None
@@ -62,6 +62,7 @@ def simulate(order: Order, as_json: bool) -> int:
     adaptive = order.method not in STEPPED
     settings: dict[str, Any] = {"max_steps": order.max_steps}
     settings |= {"rtol": order.rtol, "atol": order.atol} if adaptive else {}
+    settings |= {"h_max": order.h_max} if order.h_max is not None else {}
     if order.step is not None or not adaptive:
         settings["step"] = order.step or _no_step(order.method)
     run = lw.simulate(
@@ -113,30 +114,8 @@ def changed(model: Model, settings: Sequence[str]) -> Model:
     for name, value in pairs(settings, "set"):
         if name not in model.values:
             raise ModelError(f"--set: the model has no number '{name}'", fix=nearest(name, model.values))
-        given[name] = quantity(value, dimension(model, name), None, f"--set {name}")
+        given[name] = in_si(model, name, value, f"--set {name}")
     return model.replace(given).check() if given else model
-
-
-DIMENSIONS = {
-    "mass": "kg",
-    "centre": "m",
-    "position": "m",
-    "inertia": "kg*m^2",
-    "pitch": "m/rad",
-    "gravity": "m/s^2",
-}
-
-
-def dimension(model: Model, name: str) -> str | None:
-    """The SI unit of a number of the model; None where only its author knows."""
-    owner, _, word = name.rpartition(".")
-    if name in model.constants or owner in {law.name for law in model.laws}:
-        return None
-    if i := model.joint_index.get(owner):
-        if word in FREEDOM_UNITS and model.kind(i).nv == 1:
-            return FREEDOM_UNITS[word][model.kind(i).speeds[0][1] == "rad/s"]
-    known = [DIMENSIONS[part] for part in (word, owner.rpartition(".")[2]) if part in DIMENSIONS]
-    return known[0] if known else None
 
 
 def starts(model: Model, given: Sequence[str]) -> dict[str, Any]:

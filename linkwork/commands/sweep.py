@@ -12,11 +12,12 @@ import time
 import webbrowser
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from linkwork.commands import tell
+from linkwork.commands.options import Flag, Json
 from linkwork.errors import RunError
 from linkwork.simulation import parts
 from linkwork.simulation.designs import draw
@@ -238,14 +239,14 @@ def command(
     /,
     *,
     out: Path | None = None,
-    dry_run: bool = False,
+    dry_run: Annotated[bool, Flag] = False,
     replay: int | None = None,
     workers: int | None = None,
     cluster: str | None = None,
     threads: int | None = None,
     samples: int | None = None,
     seed: int | None = None,
-    json: bool = False,
+    json: Json = False,
 ) -> int:
     """Run the many samples of PLAN; the same command goes on where it was stopped.
 
@@ -269,16 +270,3 @@ def command(
         The same of the seed.
     """
     return sweep(Order(plan, out, dry_run, replay, workers, cluster, threads, samples, seed), json)
-
-
-def main() -> int:
-    """`python -m linkwork.commands.sweep plan.yaml --out runs/a`: `linkwork sweep`."""
-    from linkwork import cli
-
-    if "sweep" not in cli.app:
-        cli.app.command(command, name="sweep")
-    return cli.main(["sweep", *sys.argv[1:]])
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,15 +4,52 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 import linkwork as lw
 from linkwork.commands import tell
+from linkwork.commands.options import Base, Fixed, Json, Packages, for_reading
 from linkwork.display.agreement import write_page
 from linkwork.errors import RunError
 from linkwork.verify import verify
 from linkwork.verifying.agreement import Agreement
 from linkwork.verifying.states import State, States
+
+
+def command(
+    file: str,
+    /,
+    *,
+    samples: int = 100,
+    seed: int = 0,
+    sample: int | None = None,
+    with_: Annotated[str, Parameter(name="--with", help="Other packages too: pinocchio, mujoco.")] = "",
+    tolerance: float | None = None,
+    html: Path | None = None,
+    base: Base = None,
+    fixed: Fixed = None,
+    packages: Packages = None,
+    json: Json = False,
+) -> int:
+    """Do all formulations give the same accelerations, wrenches, mass matrix and energy rate for FILE?
+
+    Parameters
+    ----------
+    samples
+        How many random states.
+    seed
+        State i is what (seed, i) gives.
+    sample
+        This state alone, shown with its numbers.
+    tolerance
+        Largest relative difference; by default 1e-10, and more for an ill-conditioned mass matrix.
+    html
+        Write the matrices of differences as a page.
+    """
+    peers = [name.strip() for name in with_.split(",") if name.strip()]
+    return run(file, for_reading(base, fixed, packages), samples, seed, sample, peers, tolerance, html, json)
 
 
 def run(

@@ -43,6 +43,9 @@ def shared(array: np.ndarray, rows: int, lanes: int) -> np.ndarray:
 def unpacked(blocks: np.ndarray, port: Port, samples: int) -> np.ndarray:
     """The first `samples` samples of blocks, batch first."""
     count, rows, lanes = blocks.shape
+    if not 0 <= samples <= count * lanes:
+        fix = f"give 0 to {count * lanes}"
+        raise RunError(f"{samples} samples of {count} blocks of {lanes}", fix=fix)
     flat = blocks.swapaxes(1, 2).reshape(count * lanes, rows)
     return np.ascontiguousarray(flat[:samples]).reshape(samples, *port.sample)
 

@@ -159,8 +159,8 @@ class Kernel:
     def _threads(self, asked: int | None, variant: Variant, blocks: int) -> int:
         if asked is None:
             return useful_threads(variant.work(blocks))
-        if asked < 1:
-            raise RunError(f"threads={asked} is not possible", fix=f"give 1 to {cores()}")
+        if not isinstance(asked, (int, np.integer)) or asked < 1:
+            raise RunError(f"threads={asked!r} is not possible", fix=f"give 1 to {cores()}")
         return asked
 
     # the block layout
@@ -244,5 +244,8 @@ class Kernel:
                 f"'{self.graph.name()}' runs in loops over tables, which CasADi's generator does not write"
             )
         generator.add(self.graph)
-        path.write_text(generator.dump())
+        try:
+            path.write_text(generator.dump())
+        except OSError as error:
+            raise CompileError(f"cannot be written: {error.strerror}", where=str(path), fix="check the path") from None
         return path

@@ -1,6 +1,7 @@
 """Pictures and pages of results."""
 
+from linkwork.display.animation import animate
 from linkwork.display.page import page
 from linkwork.display.plots import plot
 
-__all__ = ["page", "plot"]
+__all__ = ["animate", "page", "plot"]

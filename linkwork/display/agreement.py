@@ -96,7 +96,8 @@ def write_page(found: Any, path: str | Path, again: str = "") -> Path:
         paragraph(found.verdict, f"verdict {'good' if found.ok else 'bad'}"),
         paragraph(
             "Every way derives the equations by itself, down to the kinematics. A number is the largest difference of "
-            "two ways in any of the states, relative to the largest entry of the quantity in its state."
+            "two ways in any of the states, relative to the largest entry of the quantity in its state; wrenches and "
+            "mass matrices are counted in the masses and moments of inertia that move there."
         ),
         f"<p>The worst state alone: <code>{escape(again)}</code></p>" if again else "",
     ]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 WRITTEN = 10  # cells in a row that still have room for a number
 MARGINS = (0.85, 0.1, 0.55, 0.3)
 COUNTED = 8  # and for how many samples there are
+LINE, CHARACTER = 1 / 30, 1 / 60  # of the height and width of a map
 FEWEST = 5  # samples below which a cell is left white
 
 
@@ -71,11 +72,9 @@ def _cells(
         if max(values.shape) <= WRITTEN and text[i][j]:
             colour = "white" if float(mesh.norm(values[i, j])) < 0.55 else "#111111"  # type: ignore[arg-type]
             at = (float(x[i] + x[i + 1]) / 2, float(y[j] + y[j + 1]) / 2)
-            tall = float(y[j + 1] - y[j]) / float(
-                y[-1] - y[0]
-            )  # two lines need a fifteenth of the height, one half that
-            counted = what.startswith("success") and max(values.shape) <= COUNTED and tall > 1 / 15
-            if tall > 1 / 30:
+            wide, tall = float(x[i + 1] - x[i]) / float(x[-1] - x[0]), float(y[j + 1] - y[j]) / float(y[-1] - y[0])
+            counted = what.startswith("success") and max(values.shape) <= COUNTED and tall > 2 * LINE
+            if tall > LINE and wide > CHARACTER * len(text[i][j]):
                 said = text[i][j] + (f"\n({one.count[i, j]})" if counted else "")
                 ax.text(*at, said, ha="center", va="center", fontsize=6.3, color=colour, linespacing=0.95)
     for k, (axis, edges) in enumerate(((ax.xaxis, x), (ax.yaxis, y))):

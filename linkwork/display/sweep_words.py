@@ -35,7 +35,7 @@ def number(value: float, of: str = "", digits: int = 4) -> str:
     if not math.isfinite(value):
         return "–"
     x = value * scale(of) + 0.0
-    whole = 10**digits <= abs(x) < 1e7
+    whole = 10**digits <= float(f"{abs(x):.{digits}g}") < 1e7
     return (f"{x:,.0f}" if whole else f"{x:.{digits}g}").replace("e-0", "e-").replace("e+0", "e").replace("-", "−")
 
 

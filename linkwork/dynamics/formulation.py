@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from linkwork.errors import ModelError, nearest
+from linkwork.errors import ModelError, RunError, nearest
 
 if TYPE_CHECKING:
     from linkwork.dynamics.sweeps import Results, Sweep
@@ -99,3 +99,16 @@ def _check_shape(formulation: str, name: str, x: Any, model: Model) -> None:
             f"'{formulation}' gives '{name}' as {found}, not {right}",
             fix="return what linkwork/dynamics/formulation.py promises of this quantity",
         )
+
+
+def accelerations_of(formulation: Any) -> None:
+    """Raise RunError for what is no formulation of accelerations alone. A user's own function is taken at its word."""
+    fix = "give a formulation of v_dot: lw.aba, lw.forward, lw.separate_bodies, lw.kane_graph …"
+    if not callable(formulation):
+        raise RunError(f"formulation {formulation!r} is no function", fix=fix)
+    if not hasattr(formulation, "__name__"):
+        own = "def mine(model, q, v, tau, f_ext=None, t=None): return …"
+        raise RunError(f"formulation {type(formulation).__name__}(…) has no name", fix=f"write a function: {own}")
+    name, returned = formulation.__name__, getattr(formulation, "returns", ("v_dot",))
+    if returned != ("v_dot",):
+        raise RunError(f"'{name}' gives {', '.join(returned)}, not accelerations alone", fix=fix)

@@ -83,6 +83,20 @@ def transfer(
     return q_new, solve_branches(crba(new, q_new), momentum + _rotors(old, v, new))
 
 
+def misfits(old: Model, q: SX, new: Model, q_new: SX, t: SX | None = None) -> dict[str, SX]:
+    """Body with mass → how far it lies from where it was, and how far it is turned: [m; rad], small angles."""
+    if same_motions(old, new):
+        return {}
+    before, after = kinematics.moving(old, q, SX(old.nv, 1), t), kinematics.moving(new, q_new, SX(new.nv, 1), t)
+    found = {}
+    for k in new.tree:
+        name = new.bodies[k].name
+        if new.bodies[k].inertials and name in old.body_index:
+            a, b = before[old.body_index[name]], after[k]
+            found[name] = ca.vertcat(ca.norm_2(a.r - b.r), ca.norm_fro(a.R - b.R) / ca.sqrt(2))
+    return found
+
+
 def _rotors(old: Model, v: SX, new: Model) -> SX:
     """Momentum of the rotors: armature times the speed of the joint of the same name."""
     parts, speeds = [], spread(old, v)

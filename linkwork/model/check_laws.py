@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from linkwork.errors import ModelError, nearest
+from linkwork.errors import ModelError, Place, nearest
+from linkwork.model import forms
 from linkwork.model.formula import Formula
 from linkwork.model.laws import PD, UNITS, Ready
 from linkwork.model.model import Model
@@ -19,18 +20,11 @@ def check_laws(model: Model) -> None:
             _check_units(model, law.function, what, law.source)
 
 
-def check_law_numbers(model: Model) -> None:
-    """The numbers of ready-made laws alone, for a model in which some were replaced."""
-    for law in model.laws:
-        if isinstance(law.function, Ready):
-            _check_numbers(law.function, f"law '{law.name}'", law.source)
-
-
 def _check_names(model: Model, function: Ready, what: str, where: Where) -> None:
     joints = getattr(function, "joints", ())
     for key in function.names:
         name, known = getattr(function, key), model.joint_index if key in joints else model.markers
-        if name not in known:
+        if forms.word(name, where if isinstance(where, Place) else None, f"{key} of {what}") not in known:
             raise ModelError(f"{what} names an unknown {key} '{name}'", where=where, fix=nearest(name, known))
         if key in joints and model.kind(model.joint_index[name]).nv != 1:
             verb = "drives" if isinstance(function, PD) else "acts on"

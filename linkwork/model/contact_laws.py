@@ -13,6 +13,9 @@ from linkwork.model.contacts import Touch
 TOUCHING = ("stiffness", "onset", "dissipation", "friction", "slip")
 STOPPING = ("stiffness", "onset", "dissipation")
 
+BRIEF = 0.01
+"""Longest step where a sphere may meet a wall, unless another is told [s]: free flight has no error to shorten it."""
+
 Told = tuple[tuple[str, str], ...]  # (word, unit) of numbers that came with a unit of an angle or of a length
 
 
@@ -25,6 +28,7 @@ class _Contact:
     joints: ClassVar[tuple[str, ...]] = ()
     signed: ClassVar[tuple[str, ...]] = ()
     positive: ClassVar[tuple[str, ...]] = ("radius", "half_angle", "onset", "slip")
+    h_max: ClassVar[float] = BRIEF
 
     def touch(self, state: Any) -> Touch:
         raise NotImplementedError

@@ -31,6 +31,24 @@ class Source:
         return self.keys.get(key, self.place)
 
 
+def word(given: Any, where: Place | None, what: str) -> str:
+    """A name."""
+    if not isinstance(given, str):
+        raise ModelError(f"{what} is {brief(given)}, not text", where=where, fix="give a name, e.g. 'elbow'")
+    return given
+
+
+def table(given: Any, where: Place | None, what: str) -> Mapping[str, Any]:
+    """Names → values; nothing at all counts as none."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ModelError(f"{what} is {brief(given)}", where=where, fix="give names → values, e.g. {'elbow': 0.3}")
+    for name in given:
+        word(name, where, f"a name in {what}")
+    return given
+
+
 def listed(given: Any, count: int | tuple[int, ...], where: Place | None, what: str, shape: str) -> list[Any]:
     """`given` as a list of `count` entries."""
     counts = (count,) if isinstance(count, int) else count

@@ -21,6 +21,9 @@ from linkwork.model.units import quantity
 def joint(name: str, kind: str, parent: str, child: str, given: Mapping[str, Any], source: Source) -> Joint:
     """The record of a joint; keys as in `Mechanism.joint`. A coupling waits for its ratio and offset."""
     what, said = f"joint '{name}'", {k: v for k, v in given.items() if v is not None}
+    forms.word(name, source.place, "name of a joint")
+    for key, end in (("kind", kind), ("parent", parent), ("child", child), ("follows", said.get("follows", ""))):
+        forms.word(end, source.at(key), f"{key} of {what}")
     table = _kind(kind, what, source)
     values: dict[str, Any] = {
         word: per_freedom(said[word], word, table, source.at(word), what) for word in FREEDOM_UNITS if word in said

@@ -38,6 +38,9 @@ def body(name: str, given: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]
     """A body of the mass told by `given` and of more parts."""
     found = [part(given, source, f"body '{name}'")]
     looks = [seen(given, source, f"body '{name}'")]
+    if not isinstance(parts, Sequence) or not all(isinstance(one, Mapping) for one in parts):
+        fix = "give a list of dictionaries, each with a mass"
+        raise ModelError(f"parts of body '{name}' are {forms.brief(parts)}", where=source.at("parts"), fix=fix)
     for k, one in enumerate(parts):
         what, where = f"part '{one.get('name', k + 1)}' of body '{name}'", source.at(f"parts.{k}")
         if wrong := sorted(set(one) - set(PART_KEYS)):
@@ -67,7 +70,7 @@ def part(given: Mapping[str, Any], source: Source, what: str) -> Inertial | None
     centre = forms.vector(said.get("centre", (0, 0, 0)), "m", source.at("centre"), f"centre of {what}")
     moments = inertia(said.get("inertia", (0, 0, 0)), source.at("inertia"), f"inertia of {what}")
     moments = shapes.turned(moments, forms.rotation(said, source, what, "axes"))
-    about = said.get("about", "centre")
+    about = forms.word(said.get("about", "centre"), source.at("about"), f"'about' of {what}")
     if about not in ("centre", "origin"):
         raise ModelError(
             f"inertia of {what} is about '{about}'", where=source.at("about"), fix="write centre or origin"
@@ -86,7 +89,7 @@ def part(given: Mapping[str, Any], source: Source, what: str) -> Inertial | None
 
 def size_of(given: Mapping[str, Any], source: Source, what: str) -> tuple[str, tuple[float, ...]]:
     """Name and sizes of a solid."""
-    shape = given["shape"]
+    shape = forms.word(given["shape"], source.at("shape"), f"shape of {what}")
     if shape not in shapes.SOLIDS:
         raise ModelError(
             f"{what} has an unknown shape '{shape}'",
@@ -143,7 +146,8 @@ def seen(given: Mapping[str, Any], source: Source, what: str) -> Visual | None:
     if given.get("shape") is None:
         return None
     shape, size = size_of(given, source, what)
-    centre = forms.vector(given.get("centre") or (0, 0, 0), "m", source.at("centre"), f"centre of {what}")
+    centre = (0, 0, 0) if given.get("centre") is None else given["centre"]
+    centre = forms.vector(centre, "m", source.at("centre"), f"centre of {what}")
     turn = forms.rotation(given, source, what, "axes")
     if shape == "tube":
         size = (size[0], size[2])
@@ -154,14 +158,16 @@ def seen(given: Mapping[str, Any], source: Source, what: str) -> Visual | None:
 
 def visual(shape: str, size: Any, color: Any, file: str | None, source: Source, what: str) -> Visual:
     shown = {"box", "sphere", "cylinder", "capsule", "mesh"}
-    if shape not in shown:
+    if forms.word(shape, source.at("shape"), f"shape of {what}") not in shown:
         fix = nearest(str(shape), sorted(shown))
         raise ModelError(f"{what} has an unknown shape '{shape}'", where=source.at("shape"), fix=fix)
+    if file is not None:
+        forms.word(file, source.at("file"), f"file of {what}")
     if (shape == "mesh") != (file is not None):
         fix = "a mesh, and nothing else, has a file"
         raise ModelError(f"{what} is a {shape} with{'' if file else 'out'} a file", where=source.at("shape"), fix=fix)
     if shape == "mesh":
-        numbers = forms.vector(size or (1, 1, 1), "1", source.at("size"), f"scale of {what}")
+        numbers = forms.vector((1, 1, 1) if size is None else size, "1", source.at("size"), f"scale of {what}")
     else:
         shape, numbers = size_of({"shape": shape, "size": size}, source, what)
     if color is not None:

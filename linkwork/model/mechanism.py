@@ -12,6 +12,7 @@ from linkwork.errors import ModelError, Place, nearest
 from linkwork.model import forms, jointforms, masses
 from linkwork.model.build import build
 from linkwork.model.describe import Body, Description, Joint, Law, Marker, Note
+from linkwork.model.dimensions import in_si
 from linkwork.model.forms import Source
 from linkwork.model.joints import KINDS, Kind
 from linkwork.model.model import Model
@@ -51,7 +52,8 @@ class Mechanism:
         source: Source | None = None,
     ):
         self.source = source or _caller()
-        self.name, self.world, self.folder = name, world, "."
+        self.name = forms.word(name, self.source.place, "name of the mechanism")
+        self.world, self.folder = world, "."
         self.gravity = forms.vector(gravity, "m/s^2", self.source.at("gravity"), "gravity")
         self._bodies: dict[str, Body] = {world: Body(world)}
         self._joints: list[Joint] = []
@@ -93,7 +95,7 @@ class Mechanism:
             "mass": mass, "centre": centre, "inertia": inertia, "axes": axes, "about": about,
             "shape": shape, "size": size, "density": density, "unchecked": unchecked,
         }  # fmt: skip
-        if name in self._bodies:
+        if forms.word(name, source.place, "name of a body") in self._bodies:
             old = self._bodies[name].source
             text = f"there is a body '{name}' already" + (f" ({old})" if old else "")
             raise ModelError(text, where=source.place, fix="give it another name")
@@ -105,7 +107,7 @@ class Mechanism:
         self._bodies[self.world] = masses.body(self.world, given, given.get("parts") or (), source)
 
     def _add_to(self, body: str, source: Source, **more: Any) -> None:
-        if body not in self._bodies:
+        if forms.word(body, source.at("body"), "name of a body") not in self._bodies:
             text, fix = f"there is no body '{body}' so far", nearest(body, self._bodies)
             raise ModelError(text, where=source.at("body"), fix=fix)
         old = self._bodies[body]
@@ -124,7 +126,7 @@ class Mechanism:
     ) -> Mechanism:
         """A named frame fixed in a body (or in "world")."""
         source = source or _caller()
-        what = f"marker '{name}'"
+        what = f"marker '{forms.word(name, source.place, 'name of a marker')}'"
         turn = {"rotation": rotation, "quat_wxyz": quat_wxyz, "quat_xyzw": quat_xyzw}
         position = forms.vector(at, "m", source.at("at"), f"position of {what}")
         marker = Marker(name, position, forms.rotation(turn, source, what), source.place)
@@ -214,14 +216,14 @@ class Mechanism:
         source = source or _caller()
         if not callable(function):
             raise ModelError(f"law '{name}' is {function!r}", where=source.place, fix="give a function of the state")
-        title = name or getattr(function, "name", None) or getattr(function, "__name__", "law")
-        self._laws.append(Law(title, function, source.place))
+        title = name if name is not None else getattr(function, "name", None) or getattr(function, "__name__", "law")
+        self._laws.append(Law(forms.word(title, source.place, "name of a law"), function, source.place))
         return self
 
     def constant(self, name: str, value: Any, *, source: Source | None = None) -> Mechanism:
         """A named number for laws: `state.constant(name)`. It may be declared a parameter."""
         source = source or _caller()
-        if name in self._constants:
+        if forms.word(name, source.place, "name of a constant") in self._constants:
             raise ModelError(f"there is a constant '{name}' already", where=source.place, fix="give it another name")
         if "." in name or not name.isprintable() or not name:
             raise ModelError(f"a constant is named '{name}'", where=source.place, fix="use a name without a dot")
@@ -233,13 +235,14 @@ class Mechanism:
 
         `value` replaces the number itself.
         """
-        self._parameters[name] = (value, source or _caller())
+        source = source or _caller()
+        self._parameters[forms.word(name, source.place, "name of a parameter")] = (value, source)
         return self
 
     def start(self, given: Mapping[str, Any] | None = None, *, source: Source | None = None, **more: Any) -> Mechanism:
         """Where runs start: {"elbow": "30 deg", "elbow.rate": 0.2}; see `linkwork.model.start`."""
         source = source or _caller()
-        for name, value in {**(given or {}), **more}.items():
+        for name, value in {**forms.table(given, source.place, "start"), **more}.items():
             if place := source.at(name):
                 self._start_places[name] = place
             self._start[name] = value
@@ -270,7 +273,7 @@ class Mechanism:
             except ModelError as error:
                 raise ModelError(error.what, where=source.at(name), fix=error.fix) from None
             if value is not None:
-                number = quantity(value, None, source.at(name), f"parameter '{name}'")
+                number = in_si(model, name, value, f"parameter '{name}'", source.at(name))
                 model = model.replace({name: number})
         if any(value is not None for value, _ in self._parameters.values()):
             model.check()

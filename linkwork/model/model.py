@@ -175,18 +175,21 @@ class Model:
     def replace(self, values: Mapping[str, Any] | None = None, /, **fields: Any) -> Model:
         """A new model with some numbers (by name) or whole tables (`gravity=`, `start=` …) changed.
 
-        `model.replace({"payload.mass": 3.0})`, `model.replace(gravity=(0, 0, 0))`.
+        `model.replace({"payload.mass": "300 g"})`, `model.replace(gravity=(0, 0, 0))`.
         """
+        from linkwork.model import dimensions, forms
+
         if wrong := set(fields) - set(self.__dataclass_fields__):
             raise ModelError(
                 f"a model has no table '{sorted(wrong)[0]}'",
                 fix=nearest(sorted(wrong)[0], self.__dataclass_fields__),
             )
-        if "parameters" in fields:
-            for name in fields["parameters"]:
-                self.require_number(name)
-        changed = numbers.write(self, values) if values else self
-        return replace(changed, **fields) if fields else changed
+        for name in fields.get("parameters", ()):
+            self.require_number(name)
+        given = forms.table(values, None, "what replaces numbers")
+        si = {name: dimensions.in_si(self, name, value, f"'{name}'") for name, value in given.items()}
+        changed = numbers.write(self, si) if si else self
+        return replace(changed, **dimensions.tables_in_si(changed, fields)) if fields else changed
 
     def require_number(self, name: str) -> None:
         if name not in self.values:
@@ -195,10 +198,10 @@ class Model:
     def check(self) -> Model:
         """Check every number again (for a model changed by `replace`); returns it, raises ModelError."""
         from linkwork.model.check import check_numbers
-        from linkwork.model.check_laws import check_law_numbers
+        from linkwork.model.check_laws import check_laws
 
         check_numbers(self)
-        check_law_numbers(self)
+        check_laws(self)
         return self
 
     # --- to be read ---

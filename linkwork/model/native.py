@@ -76,13 +76,13 @@ def read_yaml(path: str | PathLike[str]) -> Model:
     if any(k in world for k in ("mass", "parts")):
         given = {k: n for k, n in world.items() if k in masses.PART_KEYS and k != "name"}
         nodes = world.get("parts", empty).items("parts of the world")
-        parts = [_plain(n.mapping("a part of the world", masses.PART_KEYS)) for n in nodes]
-        made.world_mass(_plain(given) | {"parts": parts}, sections["world"].source())
+        parts = [_plain(n.mapping("a part of the world", masses.PART_KEYS), "a part of the world") for n in nodes]
+        made.world_mass(_plain(given, "the world") | {"parts": parts}, sections["world"].source())
     _frames(made, made.world, world, file.parent)
     for title, node in sections["bodies"].mapping("bodies").items():
         _frames(made, title, node.mapping(f"body '{title}'"), file.parent)
     for title, node in sections["joints"].mapping("joints").items():
-        given = _plain(node.mapping(f"joint '{title}'", JOINT))
+        given = _plain(node.mapping(f"joint '{title}'", JOINT), f"joint '{title}'")
         source = node.source()
         for end in ("kind", "parent", "child"):
             if given.get(end) is None:
@@ -102,18 +102,21 @@ def write_yaml(model: Model, path: str | PathLike[str]) -> None:
         raise ModelError(f"cannot be written: {error.strerror}", where=Place(str(path)), fix="check the path") from None
 
 
-def _plain(nodes: dict[str, Node]) -> dict[str, Any]:
+def _plain(nodes: dict[str, Node], what: str) -> dict[str, Any]:
     """Plain values by key; names are text even when they look like numbers."""
+    for k, n in nodes.items():
+        if k in WORDS and isinstance(n.value, (list, dict)):
+            raise ModelError(f"'{k}' of {what} is not a name", where=n.place, fix="write a name")
     return {k: n.text if k in WORDS and n.text else n.plain() for k, n in nodes.items()}
 
 
 def _body(made: Mechanism, title: str, node: Node) -> None:
     what, source = f"body '{title}'", node.source()
     nodes = node.mapping(what, BODY)
-    given = _plain({k: n for k, n in nodes.items() if k not in ("markers", "visuals")})
+    given = _plain({k: n for k, n in nodes.items() if k not in ("markers", "visuals")}, what)
     if "parts" in nodes:
         parts = nodes["parts"].items(f"parts of {what}")
-        given["parts"] = [_plain(n.mapping(f"a part of {what}", masses.PART_KEYS)) for n in parts]
+        given["parts"] = [_plain(n.mapping(f"a part of {what}", masses.PART_KEYS), f"a part of {what}") for n in parts]
         source = Source(source.place, {**source.keys, **{f"parts.{k}": n.place for k, n in enumerate(parts)}})
     made.body(title, **given, source=source)
 
@@ -122,10 +125,10 @@ def _frames(made: Mechanism, body: str, nodes: dict[str, Node], folder: Path) ->
     """Markers and visuals of a body."""
     what = f"body '{body}'"
     for title, node in nodes["markers"].mapping(f"markers of {what}").items() if "markers" in nodes else ():
-        given = _plain(node.mapping(f"marker '{title}'", MARKER))
+        given = _plain(node.mapping(f"marker '{title}'", MARKER), f"marker '{title}'")
         made.marker(title, body, **given, source=node.source())
     for node in nodes["visuals"].items(f"visuals of {what}") if "visuals" in nodes else ():
-        given = _plain(node.mapping(f"a visual of {what}", VISUAL))
+        given = _plain(node.mapping(f"a visual of {what}", VISUAL), f"a visual of {what}")
         source = node.source()
         if "shape" not in given:
             raise ModelError(f"a visual of {what} has no shape", where=source.place, fix="add shape: box")
@@ -150,7 +153,7 @@ def _mesh(made: Mechanism, name: str, folder: Path, source: Source, what: str) -
 def _rest(made: Mechanism, sections: dict[str, Node], empty: Node) -> None:
     for title, node in sections.get("laws", empty).mapping("laws").items():
         what, source = f"law '{title}'", node.source()
-        made.law(laws.of_mapping(_plain(node.mapping(what)), source, what), title, source=source)
+        made.law(laws.of_mapping(_plain(node.mapping(what), what), source, what), title, source=source)
     constants = sections.get("constants", empty)
     for title, node in constants.mapping("constants").items():
         made.constant(title, node.plain(), source=Source(node.place))

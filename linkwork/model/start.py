@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from linkwork.errors import ModelError, nearest
+from linkwork.errors import ModelError, RunError, nearest
 from linkwork.model import forms
 from linkwork.model.forms import Source
 from linkwork.model.model import Model
-from linkwork.model.units import quantity
+from linkwork.model.units import each, quantity
 
 QUATERNION = ("qw", "qx", "qy", "qz")
 WHOLE = {  # in one piece → (components, unit)
@@ -32,7 +32,7 @@ def expanded(model: Model, given: Mapping[str, Any], source: Source | None = Non
     source = source or Source(model.source)
     units = dict(zip((*model.q_names, *model.v_names), (*model.q_units, *model.v_units), strict=True))
     out: dict[str, float] = {}
-    for name, value in given.items():
+    for name, value in forms.table(given, source.place, "start").items():
         where, what = source.at(name), f"start of '{name}'"
         joint, _, whole = name.rpartition(".")
         if name in units:
@@ -51,6 +51,39 @@ def expanded(model: Model, given: Mapping[str, Any], source: Source | None = Non
         out |= found
     _whole_quaternions(out, source)
     return out
+
+
+def starts(model: Model, name: str, value: Any) -> np.ndarray:
+    """The values of one coordinate or speed, one a sample."""
+    names, what = (*model.q_names, *model.v_names), f"start of '{name}'"
+    unit = (*model.q_units, *model.v_units)[names.index(name)]
+    return each(value, what, lambda x: quantity(x, unit, None, what))
+
+
+ATTITUDE = ("qw", "qx", "qy", "qz", "rotation", "quat_wxyz", "quat_xyzw")
+
+
+def told_once(model: Model, given: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    """What "q" or "v" tells is not told by name as well."""
+    for key, names in (("q", model.q_names), ("v", model.v_names)):
+        parts = {*names, *(f"{n.rpartition('.')[0]}.{w}" for n in names for w in PIECES[key])}
+        if key in arrays and (twice := [n for n in given if n in parts]):
+            raise RunError(f"start tells '{twice[0]}' twice: in '{key}' and by name", fix="remove one of them")
+
+
+PIECES = {"q": ("position", *ATTITUDE[4:]), "v": ("velocity", "omega")}
+
+
+def whole_state(key: str, value: Any, n: int) -> np.ndarray:
+    """Whole coordinates "q" or speeds "v": (n) or (samples, n)."""
+    fix = f"give ({n},) or (samples, {n}) numbers"
+    try:
+        found = np.asarray(value, float)
+    except (TypeError, ValueError):
+        raise RunError(f"start '{key}' is not an array of numbers", fix=fix) from None
+    if found.ndim not in (1, 2) or found.shape[-1] != n or found.shape[0] == 0:
+        raise RunError(f"start '{key}' has shape {found.shape}", fix=fix)
+    return found
 
 
 def _attitude(form: str, value: Any, source: Source, what: str) -> tuple[float, ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -181,6 +182,20 @@ def _checked(text: str, dimension: str | None, where: Where, what: str) -> Unit:
             fix=f"give {_wanted(dimension)}, e.g. {_example(dimension)}",
         )
     return unit
+
+
+def each(value: Any, what: str, read: Callable[[Any], float]) -> np.ndarray:
+    """A number, or a list of one a sample, as an array; text goes through `read`."""
+    try:
+        found = np.asarray(value)
+    except ValueError:  # rows of different lengths
+        raise ModelError(f"{what} is {_shown(value)}", fix="give a number, or one for each sample") from None
+    if found.dtype.kind in "OUS":
+        found = np.array([read(x) for x in found.flat]).reshape(found.shape)
+    if found.dtype.kind not in "fiu" or found.ndim > 1 or not found.size:
+        kind = f"has shape {found.shape}" if found.dtype.kind in "fiu" else f"is {_shown(value)}"
+        raise ModelError(f"{what} {kind}", fix="give a number, or one for each sample")
+    return found.astype(float)
 
 
 def fits(unit: Unit, wanted: Unit) -> bool:

@@ -50,8 +50,9 @@ class Pinocchio:
                 above = theirs.addJoint(above, one, place, f"{model.joint(i).name}/{k}")
                 place = pin.SE3.Identity()
             self.at.append((above, place))
-            m, centre, I = inertia(model.bodies[i])
-            theirs.appendBodyToJoint(above, pin.Inertia(m, centre, I), place)
+            body = pin.Inertia.Zero()
+            body.mass, body.lever, body.inertia = inertia(model.bodies[i])  # by parts: a point's -1e-20 is not refused
+            theirs.appendBodyToJoint(above, body, place)
             armature += map(float, model.joint(i).armature)
         theirs.armature = np.array(armature)
         return theirs

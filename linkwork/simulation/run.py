@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -32,6 +32,12 @@ METHODS: Mapping[str, Callable[[Motion], Method]] = {
     "rodas5p": lambda motion: Rosenbrock.of(motion, RODAS5P),
 }
 """Integrators by name."""
+
+STEPPED = ("euler", "rk4")
+"""Those with steps of one length."""
+
+EVENTS, LONGEST = 1 << 22, 1 << 16
+"""Room for events: of all samples, and of one; where it is short a sample is run again with as much as it needs."""
 
 SLICE = 0.05
 """Seconds between returns from machine code."""
@@ -71,7 +77,7 @@ def integrate(
     max_steps: int = 1_000_000,
     error_rows: Sequence[int] | None = None,
     event_tolerance: float = 1e-12,
-    max_events: int = 64,
+    max_events: int | None = None,
     spans: np.ndarray | None = None,
     threads: int = 1,
     lanes: int | None = None,
@@ -84,7 +90,8 @@ def integrate(
     output in between; the others choose steps for rtol and atol (one number or one for each row) on the rows
     `error_rows` (all). `max_steps` counts refused steps too. `p` (batch × parameters, or one row for all) may
     be None when there are no parameters. `spans` (batch × 2) gives samples starts and ends of their own within the
-    times; y is NaN outside. `progress` is called with the number of samples done and of all.
+    times; y is NaN outside. `max_events`: of how many events a sample keeps the times; left out: of all.
+    `progress` is called with the number of samples done and of all.
     Ctrl-C ends the run; what is done is returned.
     """
     lanes = lanes or lanes_for(len(np.atleast_2d(y0)))
@@ -118,7 +125,7 @@ def run(
     max_steps: int = 1_000_000,
     error_rows: Sequence[int] | None = None,
     event_tolerance: float = 1e-12,
-    max_events: int = 64,
+    max_events: int | None = None,
     spans: np.ndarray | None = None,
     threads: int = 1,
     progress: Callable[[int, int], None] | None = None,
@@ -132,24 +139,31 @@ def run(
     y0, p = _samples(motion, y0, p)
     tolerances = _tolerances(motion.n, atol, error_rows)
     spans = _spans(spans, times, len(y0))
+    room = max(max_events, 1) if max_events is not None else min(max(64, EVENTS // max(len(y0), 1)), LONGEST)
     span = float(np.max(spans[:, 1] - spans[:, 0]))
     settings = {
         "rtol": rtol,
         "norm": 1 / max(int(np.isfinite(tolerances).sum()), 1),
         "step": step or 0.0, "h0": h0 or 0.0, "h_max": min(h_max, span), "max_steps": max_steps,
         "samples": len(y0), "outputs": len(times),
-        "event_tolerance": event_tolerance, "max_events": max(max_events, 1),
+        "event_tolerance": event_tolerance, "max_events": room,
     }  # fmt: skip
-    arrays = _arrays(motion, y0, p, spans, times, max(max_events, 1))
-    states = [integrator.compiled.state() for _ in range(_workers(threads, len(y0), integrator.compiled.lanes))]
+    arrays = _arrays(motion, y0, p, spans, times, room)
+    workers = max(1, min(threads, -(-len(y0) // integrator.compiled.lanes)))
+    states = [integrator.compiled.state() for _ in range(workers)]
     for state in states:
         initialise(state.views, settings, tolerances)
     _drive(states, arrays, progress)
-    return _collect(integrator, times, arrays)
-
-
-def _workers(threads: int, batch: int, lanes: int) -> int:
-    return max(1, min(threads, -(-batch // lanes)))
+    found = _collect(integrator, times, arrays)
+    short = np.flatnonzero((found.events.counts > room) & (max_events is None))
+    if not len(short):
+        return found
+    again = run(
+        integrator, y0[short], p[short], times, rtol=rtol, atol=atol, step=step, h0=h0, h_max=h_max,
+        max_steps=max_steps, error_rows=error_rows, event_tolerance=event_tolerance,
+        max_events=int(found.events.counts.max()), spans=spans[short], threads=threads,
+    )  # fmt: skip
+    return replace(found, events=found.events.with_those_of(again.events, short))
 
 
 def _times(times: np.ndarray) -> np.ndarray:

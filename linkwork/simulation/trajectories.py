@@ -36,6 +36,15 @@ class Events:
         kept = min(int(self.counts[sample]), self.times.shape[1])
         return [(float(self.times[sample, k]), self.names[int(self.numbers[sample, k])]) for k in range(kept)]
 
+    def with_those_of(self, more: Events, samples: np.ndarray) -> Events:
+        """The same, with `more` in place of what was kept of some samples."""
+        shape = len(self.counts), max(self.times.shape[1], more.times.shape[1])
+        times, numbers = np.full(shape, np.nan), np.full(shape, -1, self.numbers.dtype)
+        for to, ours, theirs in ((times, self.times, more.times), (numbers, self.numbers, more.numbers)):
+            to[:, : ours.shape[1]] = ours
+            to[samples, : theirs.shape[1]] = theirs
+        return Events(self.names, times, numbers, self.counts)
+
 
 @dataclass(frozen=True)
 class Trajectories:

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import betaincinv
 
 from linkwork.simulation import stream
 from linkwork.simulation.estimate import Interval
@@ -57,6 +56,8 @@ def _resampled(n: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]
     """Which of n sorted values stand at the quantile's two places in each resample."""
     k = place(n, share)[0] + 1
     index = np.arange(RESAMPLES)
+    from scipy.special import betaincinv  # a tenth of a second to import
+
     below = betaincinv(k, n + 1 - k, stream.uniform(seed, "bootstrap of quantiles", index))
     gap = stream.uniform(seed, "bootstrap of quantiles, next", index)
     above = 1 - (1 - below) * gap ** (1 / (n - k)) if k < n else below

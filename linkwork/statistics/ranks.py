@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.stats import rankdata
 
 from linkwork.simulation.estimate import Interval, score
 from linkwork.statistics.ratios import ratio
@@ -15,6 +14,8 @@ CLASSES = (8, 40)  # few and many: a sine is blurred by 1 % of its variance at m
 
 def ranks(x: np.ndarray) -> np.ndarray:
     """1 … n; equal numbers share the mean of their ranks."""
+    from scipy.stats import rankdata  # half a second to import
+
     return rankdata(x)
 
 

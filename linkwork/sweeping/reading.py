@@ -30,7 +30,7 @@ from linkwork.model.yamltree import Node, parse
 from linkwork.simulation import estimate
 from linkwork.simulation.parted import Runner, Task
 from linkwork.simulation.plan import PART, Correlated, Input, Plan, Stop
-from linkwork.simulation.run import METHODS
+from linkwork.simulation.run import METHODS, STEPPED
 from linkwork.sweeping.expression import Succeeds
 from linkwork.sweeping.inputs import units
 from linkwork.sweeping.record import Reading, Record, record_of
@@ -39,7 +39,7 @@ from linkwork.sweeping.studies import refuse_unknown, study
 from linkwork.sweeping.vary import Units, groups_of, inputs_of, node_of, table_of, told_at
 from linkwork.sweeping.watching import event_of, events_of
 
-RUN = ("until", "method", "rtol", "atol", "step", "max_steps", "times", "trust")
+RUN = ("until", "method", "rtol", "atol", "step", "h_max", "max_steps", "times", "trust")
 SECTIONS = (
     "name", "model", "options", "study", "samples", "seed", "vary", "set", "correlate", "design", "table", *RUN,
     "record", "events", "success", "stop", "part",
@@ -197,7 +197,7 @@ def _settings(given: Mapping[str, Node]) -> Settings:
             continue
         node = given[key]
         with told_at(node.place):
-            if key in ("until", "step"):
+            if key in ("until", "step", "h_max"):
                 found[key] = _seconds(node.value, key)
             elif key == "method":
                 if node.text not in METHODS:
@@ -210,7 +210,7 @@ def _settings(given: Mapping[str, Node]) -> Settings:
             else:
                 found[key] = _whole(node.value, key, 1)
     found.setdefault("until", 10.0)
-    stepped = found.get("method", "dop853") in ("rk4", "euler")
+    stepped = found.get("method", "dop853") in STEPPED
     if stepped != (found.get("step") is not None):
         what = "needs a step" if stepped else "chooses its own steps"
         raise RunError(f"{found.get('method', 'dop853')} {what}", where=_at(given, "method"), fix="see docs/run.md")

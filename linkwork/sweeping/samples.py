@@ -19,7 +19,7 @@ from linkwork.dynamics import energy
 from linkwork.dynamics.aba import aba
 from linkwork.dynamics.formulation import Formulation
 from linkwork.errors import RunError
-from linkwork.experiment import _fastest, _labelled
+from linkwork.experiment import _fastest, _labelled, longest
 from linkwork.export import energy_balance
 from linkwork.model.model import Model
 from linkwork.result import Result, Series
@@ -42,6 +42,7 @@ class Settings:
     rtol: float = 1e-9
     atol: float = 1e-9
     step: float | None = None
+    h_max: float | None = None
     max_steps: int = 1_000_000
     times: int = 200
     trust: bool = True
@@ -198,7 +199,7 @@ class ModelSamples:
         s = self.settings
         return run(
             self._integrator, y0, p, grid, rtol=s.rtol, atol=s.atol, step=s.step, max_steps=s.max_steps,
-            threads=threads or cores(), progress=progress,
+            h_max=longest(s.h_max, self.system, s.method), threads=threads or cores(), progress=progress,
         )  # fmt: skip
 
     def run_samples(

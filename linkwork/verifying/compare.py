@@ -72,7 +72,8 @@ def compared(
     for a, b in itertools.combinations(range(len(names)), 2):
         both = masks[a] & masks[b]
         gap = np.max(np.abs(flat[a] - flat[b])[:, both], axis=1, initial=0)
-        off = np.divide(gap, size, out=np.where(gap == 0, 0.0, np.inf), where=size > 0)
+        with np.errstate(invalid="ignore"):  # of what is not finite
+            off = np.divide(gap, size, out=np.where(gap == 0, 0.0, np.inf), where=size > 0)
         off = np.where(np.isnan(off), np.inf, off)
         share = off / allow
         largest[a, b] = largest[b, a] = np.max(off)

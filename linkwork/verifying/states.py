@@ -33,7 +33,7 @@ class States:
     def __getitem__(self, i: int) -> State:
         model, rng = self.model, np.random.default_rng((self.seed, i))
         q = [x for k in model.independent for x in self._coordinates(rng, k)]
-        forces, wrenches = self._scales
+        forces, wrenches = self.scales
         return {
             "q": np.array(q),
             "v": rng.normal(size=model.nv),
@@ -58,7 +58,7 @@ class States:
         return (low + (high - low) * (own + 1) / 2).tolist()
 
     @cached_property
-    def _scales(self) -> tuple[np.ndarray, np.ndarray]:
+    def scales(self) -> tuple[np.ndarray, np.ndarray]:
         """Of tau, and of the wrenches: mass and mean moment of inertia of what moves with a joint, or with a body."""
         model = self.model
         carried = _carried(model)

@@ -214,6 +214,23 @@ def test_parameters_reach_every_phase_that_declares_them():
     assert np.allclose(run.entered["drift"], np.sqrt(2 / np.array([1.0, 4.0])), rtol=1e-6)
 
 
+def test_a_sample_whose_body_would_jump_ends_and_is_named():
+    """A ball caught at another height than the joint that is to hold it: 3 mm, with `within` of 2 and of 4 mm."""
+    held = lw.Mechanism("held", gravity=(0, 0, 0)).body("ball", mass=2, inertia=(1, 1, 1))
+    held = held.joint("hinge", "revolute", "world", "ball", at=(0, 0, -0.003), axis="z").build()
+    low = lw.Event("floor", lambda s: s.q("track"), "stop", -1)
+    heights = np.array([1.0, -1.0, 2.0])  # the second is below the floor from the start and goes on falling
+
+    def outcomes(within):
+        fall = Phase("fall", lw.system(ball("down"), events=[low]), {"floor": Pass("held", within=within)})
+        return Study([fall, Phase("held", lw.system(held))]).run({"track": heights}, until=2)
+
+    torn = outcomes(0.002)
+    why = "cannot pass to 'held': body 'ball' would jump by 0.003 m"
+    assert torn.outcome == (why, "time-out", why) and list(torn.ok) == [False, True, False]
+    assert outcomes(0.004).outcome == ("time-out", "time-out", "time-out")
+
+
 def test_speeds_may_be_changed_on_the_way_and_parameters_carried():
     """Up again with half the speed, in a phase whose gravity is 3 m/s² and the height at the event."""
     low = lw.Event("floor", lambda s: s.q("track"), "stop", -1)

@@ -1,5 +1,6 @@
 """Docking mechanisms: open chains, tables, batches, and what is refused by name."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import casadi as ca
@@ -12,6 +13,8 @@ from linkwork.dynamics.docking_open import docking_open
 from linkwork.dynamics.docking_rows import Base
 from linkwork.dynamics.docking_tree import check_state, docking_tree
 from linkwork.errors import Place
+from linkwork.model.build import build
+from linkwork.model.describe import Body, Description, Joint
 
 TABLES = Path(__file__).parents[2] / "examples" / "docking_tables"
 ROUNDING = 1e-10
@@ -76,6 +79,35 @@ def test_the_wrench_of_the_chains_on_the_controlled_body_is_the_sum_of_their_joi
         return G_R, -ca.vertcat(force, R @ wrenches[2, 3:].T + ca.cross(at, force))
 
     assert relative(*evaluate(wrench, model, q, v, tau)) < 1e-13  # a few sums and one rotation
+
+
+def test_what_the_controlled_body_feels_is_told_in_its_own_axes():
+    """G_R = ds_R − dM_R a_R, on a body whose own axes are not those of its rows; dM_R is symmetric."""
+    model = random_mechanism(4, n=4, kinds=("revolute",))
+    body = next(model.bodies[i].name for i in model.tree if model.children(i) and max(np.abs(model.joint(i).axis)) < 1)
+    ask = docking_open.giving("dM_R", "ds_R", "a_R", "G_R")
+    dM, ds, a, G = evaluate(ask, model, *random_state(model, 4), controlled=body)
+    assert relative(dM, dM.T) < 1e-13 and relative(ds - dM @ a, G) < 1e-12  # sums of a few dozen products
+
+
+def test_a_base_in_motion_changes_energies_as_the_same_motion_by_time_does():
+    """Velocity, acceleration and turn of `Base` against those of a prescribed joint at t = 0."""
+    omega, v, a = (0.3, -0.2, 0.5), (0.4, 0.1, -0.6), (0.7, 0.2, -0.1, 0.3, 0.4, -0.2)
+
+    def motion(t):
+        turn = [omega[k] * t / 2 + a[3 + k] * t * t / 4 for k in range(3)]
+        return [v[k] * t + a[k] * t * t / 2 for k in range(3)], [1, *turn]
+
+    held = lw.read_tables(TABLES)
+    deck = Joint("deck", "prescribed", "world", "deck", motion=motion)
+    joints = [replace(j, parent="deck") if j.parent == "world" else j for j in held.joints[1:]]
+    carried = build(Description("carried", held.gravity, (Body("deck"), *held.bodies[1:]), (deck, *joints)))
+    state = [0.3, 0.1, -0.4], [0.5, -0.2, 0.8], [1, -2, 0.5]
+    for form in (docking_open, docking_tree):
+        ask = form.giving("v_dot", "energy_rate")
+        moved = evaluate(ask, held, *state, base=Base(omega, a, v))
+        told = evaluate(ask, carried, *state, np.zeros((4, 6)), [0.0])
+        assert relative(moved[0], told[0]) < 1e-13 and relative(moved[1], told[1]) < 1e-13  # as above
 
 
 def test_articulated_inertias_are_the_pivots_of_the_mass_matrix():

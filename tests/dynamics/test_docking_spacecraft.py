@@ -127,18 +127,20 @@ def test_total_momentum_of_a_free_spacecraft_stays(figures):
 
 
 def test_the_alternating_coupling_errs_in_proportion_to_the_mass_ratio(figures):
-    """docking-tree.md quotes 4e-2, 5e-3, 8e-4 of a_0 at 10, 100, 1000 without its mechanism: the order is asked for."""
+    """docking-tree.md quotes 4e-2, 5e-3, 8e-4 of a_0 at 10, 100, 1000 without its mechanism. Of the port's linear
+    acceleration this arm loses as much within a factor of 2; its turn is less disturbed."""
     model = lw.read_tables(TABLES)
     for ratio, told in ((10, 4e-2), (100, 5e-3), (1000, 8e-4)):
         craft = heavier(CRAFT, ratio)
         ask = docking_spacecraft.giving("a_0")
         whole = evaluate(ask, model, *STATE, LOAD, craft=craft)
-        error = [
-            relative(evaluate(ask, model, *STATE, LOAD, craft=craft, coupling="alternating", sweeps=n), whole)
-            for n in (1, 2, 20)
-        ]
-        figures("docking_spacecraft", f"alternating, mass ratio {ratio}", worst=f"{error[0]:.1e}", told=f"{told:.0e}")
-        assert told / 6 < error[0] < told * 6 and error[1] < error[0] / 5 and error[2] < ROUNDING
+        loose = [evaluate(ask, model, *STATE, LOAD, craft=craft, coupling="alternating", sweeps=n) for n in (1, 2, 20)]
+        linear, angular = (relative(loose[0][k : k + 3], whole[k : k + 3]) for k in (0, 3))
+        found = {"linear": f"{linear:.1e}", "angular": f"{angular:.1e}", "told": f"{told:.0e}"}
+        figures("docking_spacecraft, coupled in turn: error of a_0", f"mass ratio {ratio}", **found)
+        assert told / 2 < linear < told * 2 and told / 6 < angular < told
+        once, twice, often = (relative(x, whole) for x in loose)
+        assert twice < once / 5 and often < ROUNDING
 
 
 # --- motion of the base -----------------------------------------------------------------------------------------------

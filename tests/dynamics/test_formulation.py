@@ -1,6 +1,6 @@
 """What every formulation promises about its results, and how one refuses."""
 
-from functools import cache
+from functools import cache, partial
 
 import casadi as ca
 import numpy as np
@@ -106,3 +106,21 @@ def test_a_formulation_may_be_named_as_method_or_as_formulation():
         lw.simulate(lw.system(model, lw.kane_graph), formulation=lw.aba)
     with pytest.raises(lw.RunError, match="there is no integrator 'kane_graph'"):
         lw.simulate(model, method="kane_graph")
+
+
+@pytest.mark.parametrize(
+    ("formulation", "text"),
+    [
+        (lw.rnea, "'rnea' gives tau, not accelerations alone"),
+        (lw.crba, "'crba' gives M, not accelerations alone"),
+        (lw.kane_graph.giving("v_dot", "M"), "'kane_graph' gives v_dot, M, not accelerations alone"),
+        ("kane_graph", "formulation 'kane_graph' is no function"),
+        (partial(lw.kane_graph, extra=None), "formulation partial(…) has no name"),
+    ],
+)
+def test_only_accelerations_are_integrated(formulation, text):
+    """Forces of inverse dynamics have as many entries, and would be integrated without a word."""
+    with pytest.raises(lw.RunError) as told:
+        lw.simulate(swinging(), until=0.1, formulation=formulation)
+    assert told.value.what == text
+    assert "give a formulation of v_dot: lw.aba" in told.value.fix or "write a function: def" in told.value.fix

@@ -651,6 +651,7 @@ def test_in_a_plane_three_numbers_a_body_say_what_six_say_in_space(figures):
             normal, sides = -normal, np.array(across(tuple(-normal)))
         worst = max(worst, *(relative(a, b) for a, b in zip(flat[:3], full[:3], strict=True)))
         for x, y in zip(flat[3:], full[3:], strict=True):
+            assert x.shape == (len(m.bodies) - 1, 3) or len(m.bodies) == 2  # one body's is flat here
             y = y.reshape(-1, 6)
             told = np.column_stack([y[:, :3] @ sides.T, y[:, 3:] @ normal])
             worst = max(worst, relative(x.reshape(-1, 3), told))

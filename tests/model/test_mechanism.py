@@ -160,3 +160,71 @@ def test_a_chain_of_twenty_thousand_bodies_is_built_and_printed(backwards):
     text = str(model)
     assert time.perf_counter() - began < 5.0
     assert model.nv == n and model.parent[-1] == n - 1 and len(text) < 500_000 and "more bodies" in text
+
+
+def geared() -> Mechanism:
+    m = arm().body("nut", 1).body("block", 1).constant("gain", 3)
+    m.joint("screw", "helical", "lower", "nut", pitch="5 mm/rev", follows="elbow", ratio=2)
+    m.joint("slide", "cylindrical", "upper", "block", damping=(0.1, 0.2), friction=0.1)
+    m.marker("hook", "world").law(laws.spring("lower", "hook", "2 N/mm"), "strut")
+    return m.law(laws.pd("elbow", kp=3), "servo")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("upper.mass", "300 g", 0.3),
+        ("upper.inertia.xx", "30 g*m^2", 0.03),
+        ("upper.centre.z", "-1 cm", -0.01),
+        ("gravity.z", "1 g0", 9.80665),
+        ("elbow.position.z", "4 mm", 0.004),
+        ("shoulder.damping", "2 mN*m*s/rad", 0.002),
+        ("slide.damping.displacement", "2 N*s/mm", 2000.0),
+        ("slide.friction_speed", "90 deg/s", math.pi / 2),
+        ("screw.offset", "180 deg", math.pi),
+        ("screw.pitch", "2 mm/rad", 0.002),
+        ("strut.stiffness", "2 N/mm", 2000.0),
+        ("servo.kp", "2 kNm/rad", 2000.0),
+        ("servo.target", "180 deg", math.pi),
+        ("gain", "2 km", 2000.0),
+    ],
+)
+def test_a_number_is_replaced_with_its_unit_and_only_with_one_of_its_kind(name, value, expected):
+    model = geared().build()
+    assert model.replace({name: value}).values[name] == pytest.approx(expected, rel=1e-15)  # one rounding
+    if name != "gain":  # its author knows
+        with pytest.raises(ModelError, match="which is not one of"):
+            model.replace({name: "3 Pa"})
+        with pytest.raises(ModelError, match="which is not one of"):
+            geared().parameter(name, "3 Pa").build()
+
+
+def test_gravity_and_start_are_replaced_with_units_and_unknown_names_refused():
+    model = arm().build().replace(gravity=(0, 0, "1 g0"), start={"elbow": "180 deg", "shoulder.rate": "60 rpm"})
+    assert model.gravity == (0.0, 0.0, 9.80665)
+    assert model.start == {"elbow": math.pi, "shoulder.rate": 2 * math.pi}
+    with pytest.raises(ModelError, match="unknown coordinate"):
+        model.replace(start={"elbo": 1})
+    with pytest.raises(ModelError, match="has no number"):
+        model.replace({"uper.mass": "1 kg"})
+
+
+def test_a_law_is_checked_again_after_its_numbers_were_replaced():
+    model = geared().build()
+    with pytest.raises(ModelError, match="stiffness of law 'strut' is below zero"):
+        model.replace({"strut.stiffness": -1}).check()
+
+
+@pytest.mark.parametrize("odd", [7, None, ["a"], {"a": 1}, np.arange(3)])
+def test_what_is_no_name_is_refused_where_a_name_belongs(odd):
+    for tried in (
+        lambda: Mechanism(odd),
+        lambda: Mechanism("m").body(odd, 1),
+        lambda: Mechanism("m").joint("j", odd, "world", "a"),
+        lambda: Mechanism("m").joint("j", "fixed", odd, "a"),
+        lambda: Mechanism("m").constant(odd, 1),
+        lambda: Mechanism("m").visual("world", odd, 1),
+        lambda: arm().law(laws.drag(odd, 1)).build(),
+    ):
+        with pytest.raises(ModelError, match="not text"):
+            tried()
