@@ -18,7 +18,7 @@ import numpy as np
 
 from linkwork.commands import tell
 from linkwork.commands.options import Flag, Json
-from linkwork.errors import RunError
+from linkwork.errors import LinkworkError, RunError
 from linkwork.simulation import parts
 from linkwork.simulation.designs import draw
 from linkwork.simulation.parted import Task
@@ -213,9 +213,12 @@ def _page(run: Any, path: Path, found: SweepResult, sample: int) -> list[str]:
     who = found.who()
     drawn = who.scene() if hasattr(who, "scene") else getattr(who, "model", None)  # type: ignore[attr-defined]
     if drawn is not None:
-        animate(run, drawn, moving, tell=getattr(who, "shown", ()), title=title)
-        made.append(str(moving))
-        _open(moving)
+        try:
+            animate(run, drawn, moving, tell=getattr(who, "shown", ()), title=title)
+            made.append(str(moving))
+            _open(moving)
+        except LinkworkError as error:  # of a sample that failed at once there is nothing to be seen
+            print(f"no motion: {error}", file=sys.stderr)
     try:
         style.need_matplotlib()
     except RunError as error:
