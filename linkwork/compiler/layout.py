@@ -27,7 +27,7 @@ FEW = 16
 GROUP = 4
 """Blocks that each part of a long function works on before the next part begins, at most: code that does not fit into
 the cache for instructions is then fetched once for all of them (G1's articulated bodies: a sixth faster)."""
-NEAR = 1 << 19
+NEAR = 1 << 18
 """Bytes of scratch that a group of blocks may fill: a part of a second-level cache."""
 FULL = 2_000
 """Operations of a function in one part from which on its code and that of packing displace each other in the cache for
