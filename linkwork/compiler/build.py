@@ -103,7 +103,8 @@ def build(fn: Graph | Deferred, name: str, lanes: int, use_disk: bool) -> Varian
         entry = disk.Entry(image, facts)
         if use_disk:
             disk.store(entry_name, entry)
-    driver = driver_of(fn, lanes, entry.facts["scratch"], parts=entry.facts["stages"])
+    facts = entry.facts
+    driver = driver_of(fn, lanes, facts["scratch"], (), facts["stages"], facts["operations"])
     tables = fn.data("kernel", lanes) if isinstance(fn, RolledFunction) else {}
     code = Code(entry.image, [*driver.symbols(), *tables])
     code.point(tables)
@@ -115,7 +116,8 @@ def written(fn: Graph, lanes: int) -> tuple[str, Lowered, Driver]:
     rolled = isinstance(fn, RolledFunction)
     many = lanes > 1
     lowered = fn.lower("kernel", lanes) if rolled else lower(fn, "kernel", lanes, c_order=True, once=many, near=many)
-    driver = driver_of(fn, lanes, lowered.scratch, lowered.same, 1 if rolled else lowered.parts)
+    operations = sum(lowered.counts.values())
+    driver = driver_of(fn, lanes, lowered.scratch, lowered.same, 1 if rolled else lowered.parts, operations)
     return module_text([lowered], driver.text(), driver.declarations()), lowered, driver
 
 
@@ -125,12 +127,19 @@ def assembly(fn: Graph, lanes: int) -> str:
 
 
 def driver_of(
-    fn: Graph | Deferred, lanes: int, scratch: int, same: Sequence[Sequence[int] | None] = (), parts: int = 1
+    fn: Graph | Deferred,
+    lanes: int,
+    scratch: int,
+    same: Sequence[Sequence[int] | None] = (),
+    parts: int = 1,
+    operations: int = 0,
 ) -> Driver:
-    """The driver that fits a function of so many parts. Only its text depends on `same`: which rows are equal."""
+    """The driver that fits such a function. Only its text depends on `same`: which rows are equal."""
     rows_in = tuple(fn.numel_in(k) for k in range(fn.n_in()))
     rows_out = tuple(fn.numel_out(k) for k in range(fn.n_out()))
-    return Driver("kernel", lanes, rows_in, rows_out, scratch, tuple(same), parts)
+    if isinstance(fn, RolledFunction):
+        operations = 0  # in loops: its code is short
+    return Driver("kernel", lanes, rows_in, rows_out, scratch, tuple(same), parts, operations)
 
 
 def _facts(lowered: Lowered, driver: Driver, seconds: float) -> dict[str, Any]:

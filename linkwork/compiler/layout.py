@@ -27,8 +27,13 @@ FEW = 16
 GROUP = 4
 """Blocks that each part of a long function works on before the next part begins, at most: code that does not fit into
 the cache for instructions is then fetched once for all of them (G1's articulated bodies: a sixth faster)."""
-NEAR = 1 << 19
+NEAR = 1 << 18
 """Bytes of scratch that a group of blocks may fill: a part of a second-level cache."""
+FULL = 2_000
+"""Operations of a function in one part from which on its code and that of packing displace each other in the cache for
+instructions: packing, function and unpacking then each run on NARROW_GROUP blocks whose rows fit into NARROW bytes of a
+first-level cache (ANYmal's articulated bodies: a fifth faster)."""
+NARROW_GROUP, NARROW = 8, 5 << 13
 LONG = 64
 """Parts from which on not even a second-level cache holds the code (some 13 kB each). Fetching it then costs more than
 what a group has aside: GROUP_OF_LONG blocks in FAR bytes (Talos' derivatives: a third faster)."""
@@ -52,6 +57,8 @@ class Driver:
     """Per output the row that holds each row's value, or None when all rows are written; empty: all are."""
     parts: int = 1
     """How many functions it is; several are called one after the other."""
+    operations: int = 0
+    """How many operations these are, all together."""
 
     @cached_property
     def bytes_of_scratch(self) -> int:
@@ -66,8 +73,11 @@ class Driver:
     @cached_property
     def group(self) -> int:
         """Blocks that go through each part before the next part begins."""
-        most, room = (GROUP_OF_LONG, FAR) if self.parts >= LONG else (GROUP, NEAR)
-        return 1 if self.parts == 1 else min(most, max(1, room // self._bytes))
+        if self.parts == 1:
+            most, room = (NARROW_GROUP, NARROW) if self.lanes > 1 and self.operations >= FULL else (1, 0)
+        else:
+            most, room = (GROUP_OF_LONG, FAR) if self.parts >= LONG else (GROUP, NEAR)
+        return min(most, max(1, room // self._bytes))
 
     def _place(self, k: int) -> int:
         """Where in scratch the rows of the k-th argument begin."""
