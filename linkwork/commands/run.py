@@ -140,9 +140,12 @@ def pairs(given: Sequence[str], option: str) -> list[tuple[str, str]]:
 def _known_quantity(model: Model, name: str) -> None:
     from linkwork import outputs
 
-    names = outputs.names(model)
-    if name not in names:
-        raise RunError(f"--also: the model has no quantity '{name}'", fix=nearest(name, names))
+    names = (*outputs.names(model), "work")
+    whole, _, component = name.rpartition(".")  # tool.position.z
+    parts = outputs.quantity(model, whole).components if name not in names and whole in names[:-1] else ()
+    if name not in names and component not in parts:
+        near = [f"{whole}.{part}" for part in parts] or names
+        raise RunError(f"--also: the model has no quantity '{name}'", fix=nearest(name, near))
 
 
 def _no_step(method: str) -> str:
