@@ -59,8 +59,9 @@ class System:
     def has_work(self) -> bool:
         if self.is_long:
             return True
-        resets = any(e.reset for e in self.events)
-        return resets or outputs.work_rate(self.trace.model, self.trace.q, self.trace.v, self.trace.t) is not None
+        if not self.model.nv or any(e.reset for e in self.events):
+            return True
+        return outputs.work_rate(self.trace.model, self.trace.q, self.trace.v, self.trace.t) is not None
 
     @cached_property
     def motion(self) -> numbers.Motion:
@@ -69,7 +70,7 @@ class System:
             return self._long_motion()
         tr, m = self.trace, self.trace.model
         work = outputs.work_rate(m, tr.q, tr.v, tr.t)
-        work = SX(0) if work is None and self.has_work else work  # resets do some
+        work = SX(0) if work is None and self.has_work else work  # resets do some; no state is without a row
         tau, wrenches = forces.totals(m, forces.applied(m, tr.q, tr.v, tr.t))
         v_dot = self.formulation(m, tr.q, tr.v, tau, wrenches, tr.t)
         extra = SX.sym("work", 0 if work is None else 1)
@@ -246,6 +247,8 @@ class System:
         inputs: dict[str, Any] = {f"in{k}": np.ascontiguousarray(x) for k, x in enumerate(given)}
         values = self._kernels[name](**inputs)
         values = values.reshape(samples, times, *([len(found.components)] if found.components else []))
+        if y.shape[2] and (over := np.isnan(y[:, :, 0])).any():  # also what does not depend on the motion
+            values[over] = np.nan
         return Series(name, values, found.components, found.units, found.frame)
 
     def _long_energy(self, name: str, y: np.ndarray) -> Series:

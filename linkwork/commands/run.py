@@ -176,7 +176,7 @@ def final(run: Result, also: Sequence[str]) -> list[tuple[str, float, str]]:
     for name in ("q", "v", *also):
         s = run[name]
         own = "" if name in ("q", "v") else f"{name}."
-        for k, component in enumerate(s.components or (name,)):
+        for k, component in enumerate(s.components or (name,) * s.flat.shape[2]):
             seen = s.flat[0, :, k][np.isfinite(s.flat[0, :, k])]
             label = f"{own}{component}" if s.components else name
             unit = s.units[k if s.components else 0]
