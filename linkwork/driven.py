@@ -145,7 +145,9 @@ class System:
         `given` may also hold whole arrays "q" (…, nq) and "v" (…, nv).
         """
         model, given = self.model, dict(table(given, None, "start"))
-        arrays = {k: whole_state(k, given.pop(k), n) for k, n in (("q", model.nq), ("v", model.nv)) if k in given}
+        sizes = {"q": model.nq, "v": model.nv}
+        whole = [k for k in sizes if k in given and (np.ndim(given[k]) or k not in model.q_names)]  # a joint may be "q"
+        arrays = {k: whole_state(k, given.pop(k), sizes[k]) for k in whole}
         told_once(model, given, arrays)
         series = {k: starts(model, k, x) for k, x in given.items() if is_series(k, x, model)}
         single = {k: x for k, x in given.items() if k not in series}
