@@ -166,7 +166,8 @@ def _place(sys: System, found: Trajectories, sample: int, p: np.ndarray) -> str:
 def _fastest(sys: System, found: Trajectories, sample: int, p: np.ndarray) -> str:
     """Of a sample that failed elsewhere than in a coordinate: the one that changes fastest for its size, there."""
     rhs, n = sys.motion.rhs, sys.model.nq + sys.model.nv
-    if found.status[sample] not in (Status.UNDERFLOW, Status.DIVERGED) or not isinstance(rhs, ca.Function):
+    failed = found.status[sample] in (Status.UNDERFLOW, Status.DIVERGED)
+    if not (failed and n and isinstance(rhs, ca.Function)):
         return ""
     y = found.y_end[sample]
     rate = np.array(rhs(found.t_end[sample], y, p[sample])).ravel()
