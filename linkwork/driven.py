@@ -65,8 +65,9 @@ class System:
     def has_work(self) -> bool:
         if self.is_long:
             return True
-        resets = any(e.reset for e in self.events)
-        return resets or outputs.work_rate(self.trace.model, self.trace.q, self.trace.v, self.trace.t) is not None
+        if not self.model.nv or any(e.reset for e in self.events):
+            return True
+        return outputs.work_rate(self.trace.model, self.trace.q, self.trace.v, self.trace.t) is not None
 
     @cached_property
     def motion(self) -> numbers.Motion:
@@ -75,7 +76,7 @@ class System:
             return self._long_motion()
         tr, m = self.trace, self.trace.model
         work = outputs.work_rate(m, tr.q, tr.v, tr.t)
-        work = SX(0) if work is None and self.has_work else work  # resets do some
+        work = SX(0) if work is None and self.has_work else work  # resets do some; no state is without a row
         tau, wrenches = forces.totals(m, forces.applied(m, tr.q, tr.v, tr.t))
         v_dot = self.formulation(m, tr.q, tr.v, tau, wrenches, tr.t)
         extra = SX.sym("work", 0 if work is None else 1)
@@ -150,7 +151,9 @@ class System:
         `given` may also hold whole arrays "q" (…, nq) and "v" (…, nv).
         """
         model, given = self.model, dict(table(given, None, "start"))
-        arrays = {k: whole_state(k, given.pop(k), n) for k, n in (("q", model.nq), ("v", model.nv)) if k in given}
+        sizes = {"q": model.nq, "v": model.nv}
+        whole = [k for k in sizes if k in given and (np.ndim(given[k]) or k not in model.q_names)]  # a joint may be "q"
+        arrays = {k: whole_state(k, given.pop(k), sizes[k]) for k in whole}
         told_once(model, given, arrays)
         series = {k: starts(model, k, x) for k, x in given.items() if is_series(k, x, model)}
         single = {k: x for k, x in given.items() if k not in series}
@@ -252,6 +255,8 @@ class System:
         inputs: dict[str, Any] = {f"in{k}": np.ascontiguousarray(x) for k, x in enumerate(given)}
         values = self._kernels[name](**inputs)
         values = values.reshape(samples, times, *([len(found.components)] if found.components else []))
+        if y.shape[2] and (over := np.isnan(y[:, :, 0])).any():  # also what does not depend on the motion
+            values[over] = np.nan
         return Series(name, values, found.components, found.units, found.frame)
 
     def _long_energy(self, name: str, y: np.ndarray) -> Series:

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from linkwork.dynamics.forces import State
+from linkwork.dynamics.forces import State, called
 from linkwork.errors import RunError, nearest
 from linkwork.model.model import Model
 from linkwork.model.units import quantity
@@ -50,14 +50,16 @@ def listed(events: Iterable[Event]) -> tuple[Event, ...]:
 
 def watched(event: Event, state: State) -> SX:
     """The number that passes through zero."""
-    return _number(event.function(state), f"event '{event.name}' gives", "return one number that passes through zero")
+    value = called(event.function, state, f"event '{event.name}'")
+    return _number(value, f"event '{event.name}' gives", "return one number that passes through zero")
 
 
 def after(event: Event, state: State, model: Model, y: SX) -> SX:
     """The state y after the event's reset."""
     assert event.reset is not None
     names, units = (*model.q_names, *model.v_names), (*model.q_units, *model.v_units)
-    what, said = f"reset of event '{event.name}'", event.reset(state)
+    what = f"reset of event '{event.name}'"
+    said = called(event.reset, state, what)
     if not isinstance(said, Mapping):
         raise RunError(f"{what} returned {type(said).__name__}", fix="return {coordinate or speed: its new value}")
     new = [y[k] for k in range(y.numel())]

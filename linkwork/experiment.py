@@ -170,13 +170,15 @@ def _place(sys: System, found: Trajectories, sample: int, p: np.ndarray) -> str:
     k, first = found.bad[sample], found.y[sample, 0]
     if k >= 0 and not np.all(np.isfinite(first)):
         return found.names[int(np.argmin(np.isfinite(first)))]  # it was given so
-    return found.names[k] if k >= 0 else _fastest(sys, found, sample, p)
+    own = 0 <= k < sys.model.nq + sys.model.nv  # not `work`, which grows with what drives it
+    return found.names[k] if own else _fastest(sys, found, sample, p)
 
 
 def _fastest(sys: System, found: Trajectories, sample: int, p: np.ndarray) -> str:
-    """Of a sample whose steps became too small: the coordinate or speed that changes fastest for its size, there."""
+    """Of a sample that failed elsewhere than in a coordinate: the one that changes fastest for its size, there."""
     rhs, n = sys.motion.rhs, sys.model.nq + sys.model.nv
-    if found.status[sample] != Status.UNDERFLOW or not isinstance(rhs, ca.Function):
+    failed = found.status[sample] in (Status.UNDERFLOW, Status.DIVERGED)
+    if not (failed and n and isinstance(rhs, ca.Function)):
         return ""
     y = found.y_end[sample]
     rate = np.array(rhs(found.t_end[sample], y, p[sample])).ravel()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from linkwork import happened
 from linkwork.errors import RunError
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def summary(run: Result) -> str:
     for s in run.series.values():
         shown = [f"{label} [{unit}]" for label, unit in columns(s)]
         more = f", … {len(shown)} in all" if len(shown) > 6 else ""
-        lines.append(f"  {s.name:<10}{', '.join(shown[:6])}{more}" if s.components else f"  {shown[0]}")
+        lines.append(f"  {s.name:<10}{', '.join(shown[:6])}{more}" if s.values.ndim > 2 else f"  {shown[0]}")
     more = [name for name in run.known if name not in run.series and name not in run.coordinates]
     if more:
         lines.append(f"  {'on demand':<10}{', '.join(more[:6])}{f', … {len(more)} in all' if len(more) > 6 else ''}")
@@ -162,14 +163,16 @@ def summary(run: Result) -> str:
 
 def columns(s: Series) -> list[tuple[str, str]]:
     """(label, unit) of each component: "elbow" of q, "kinetic_energy", "tool.position.x"."""
-    if not s.components:
+    if s.values.ndim == 2:
         return [(s.name, s.units[0])]
     own = "" if s.name in ("q", "v") else f"{s.name}."
     return [(f"{own}{c}", unit) for c, unit in zip(s.components, s.units, strict=True)]
 
 
 def _chosen(run: Result, names: Sequence[str]) -> list[Series]:
-    return [run[name] for name in dict.fromkeys(names or run.series)]
+    """Without those that have no components, as the coordinates of a mechanism without freedom."""
+    chosen = (run[name] for name in dict.fromkeys(names or run.series))
+    return [s for s in chosen if s.flat.shape[2]]
 
 
 def to_xarray(run: Result, names: Sequence[str] = ()) -> xr.Dataset:
@@ -189,6 +192,7 @@ def to_xarray(run: Result, names: Sequence[str] = ()) -> xr.Dataset:
     ):
         coords[f"sample_{key}"] = (lead[:-1], np.asarray(column)[one])
     coords["sample_end"] += ({"units": "s"},)
+    coords |= happened.columns(run.events)
     arrays = {}
     for s in _chosen(run, names):
         key = s.name.replace("/", "∕")  # a slash would open a group in a netCDF file
@@ -292,4 +296,5 @@ def from_netcdf(path: str | PathLike[str]) -> Result:
     ends = {k: np.atleast_1d(data[f"sample_{k}"].values) for k in ("code", "status", "end", "where")}
     texts = tuple(map(str, ends["status"])), tuple(map(str, ends["where"]))
     statuses = Statuses(ends["code"], texts[0], ends["end"], texts[1])
-    return Result(data["time"].values, series, statuses, said, checks=trust, single=single)
+    events = happened.told(data.coords, len(statuses))
+    return Result(data["time"].values, series, statuses, said, checks=trust, single=single, events=events)

@@ -74,6 +74,8 @@ def quantity(model: Model, name: str) -> Quantity:
         i = model.joint_index[owner]
         return Quantity(name, *WRENCH, f"{model.bodies[i].name} axes", lambda m, q, v, t: _motion(m, q, v, t)[i].f)
     if word == "power" and owner in (have := _force_names(model)):
+        if have.count(owner) > 1:
+            raise ModelError(f"'{owner}' names a law and a force of the joints", fix=f"rename the law '{owner}'")
         k = have.index(owner)
         return Quantity(
             name, (), ("W",), None, lambda m, q, v, t: forces.power(m, q, v, forces.applied(m, q, v, t)[k], t)

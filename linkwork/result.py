@@ -58,7 +58,7 @@ class Series(np.lib.mixins.NDArrayOperatorsMixin):
         units = units * max(1, len(components)) if len(units) == 1 else units
         inner, count = values.shape[2:], len(components)
         shaped = values.ndim >= 2 and (int(np.prod(inner)) == count if inner else not count)
-        if not shaped or len(units) != max(1, count) or (self.single and len(values) != 1):
+        if not shaped or len(units) != (count if inner else 1) or (self.single and len(values) != 1):
             what = f"values of shape {values.shape} do not fit {count} components with {len(units)} units"
             fix = "give (sample, time), or (sample, time, component) with a name and a unit for each component"
             raise RunError(what, where=f"quantity '{self.name}'", fix=fix)
@@ -67,7 +67,8 @@ class Series(np.lib.mixins.NDArrayOperatorsMixin):
     @property
     def flat(self) -> np.ndarray:
         """Always (sample, time, component), also for scalars and matrices."""
-        return self.values.reshape(*self.values.shape[:2], max(1, len(self.components)))
+        count = len(self.components) if self.values.ndim > 2 else 1
+        return self.values.reshape(*self.values.shape[:2], count)
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -280,6 +280,8 @@ def _assemble(
     notes = []
     for parameter in tr.parameters:
         word = parameter.rpartition(".")[2]
+        if parameter in symbols or parameter in ("out", "threads"):
+            raise ModelError(f"parameter '{parameter}' has the name of an input", fix="give the constant another name")
         if (
             parameter not in free
             and not forces

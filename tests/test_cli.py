@@ -101,6 +101,13 @@ def test_simulate_tells_json(run, tmp_path):
     assert (tmp_path / "r.csv").read_text().startswith("time [s],shoulder [rad],elbow [rad]")
 
 
+def test_a_component_of_a_quantity_is_told_too(run):
+    code, out, _ = run("simulate", ARM, "--until", 0.1, "--also", "tool.position.z", "--also", "work", "--json")
+    assert code == 0 and {"tool.position.z", "work"} <= set(json.loads(out)["final"])
+    code, _, err = run("simulate", ARM, "--until", 0.1, "--also", "tool.position.w")
+    assert code == 1 and "did you mean 'tool.position.z'" in err
+
+
 def test_vectors_are_given_with_commas(run, tmp_path):
     (tmp_path / "r.urdf").write_text(URDF)
     words = ("--base", "free", "--until", 1, "--start", "root_joint.position=1,2,3", "--start")

@@ -14,6 +14,7 @@ import xarray as xr
 sys.path.insert(0, str(Path(__file__).parent / "display"))
 from oscillator import oscillator
 
+import linkwork as lw
 from linkwork.errors import RunError
 from linkwork.result import Result, Series, Statuses, Trust, energy_balance, provenance
 
@@ -223,3 +224,40 @@ def test_a_file_that_is_no_result_is_told(tmp_path: Path) -> None:
     xr.Dataset({"a": 1.0}).to_netcdf(tmp_path / "other.nc")
     with pytest.raises(RunError, match="not a result"):
         Result.from_netcdf(tmp_path / "other.nc")
+
+
+def test_a_mechanism_without_freedom_is_simulated_written_and_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    m = lw.Mechanism("crane").body("jib", 2, (1, 0, 0)).marker("tip", "jib", (1, 0, 0))
+    turn = {"rotation": [0, 0, "0.5*t"]}
+    for model in (
+        m.joint("post", "prescribed", "world", "jib", motion=turn).build(),
+        lw.Mechanism("still").body("b", 2).joint("post", "fixed", "world", "b").build(),
+    ):
+        run = lw.simulate(model, until=1, times=4)
+        assert run.ok.all() and run["q"].shape == (5, 0) and run["post.wrench.f_z"][0] == pytest.approx(19.62)
+        assert run.trust.energy_error < 1e-9 and model.name in str(run)
+        run.to_netcdf(tmp_path / "r.nc")
+        assert run.to_pandas().shape == (5, 1) and "work" in lw.Result.from_netcdf(tmp_path / "r.nc")
+        lw.plot(run, path=tmp_path / "r.png")
+        lw.page(run, tmp_path / "r.html", model=model)
+    kernel = lw.function(model, lw.aba)
+    assert kernel(q=np.zeros(0), v=np.zeros(0), tau=np.zeros(0)).shape == (0,)
+
+
+def test_events_and_the_end_of_samples_read_back_from_a_file(tmp_path):
+    m = lw.Mechanism("ball").body("b", 1).joint("z", "prismatic", "world", "b", axis="z").build()
+    low = lw.Event("low", lambda s: s.q("z") - 0.5, "record")
+    ground = lw.Event("ground", lambda s: s.q("z"), "stop")
+    run = lw.simulate(m, {"z": [1.0, 9.0]}, 1.0, events=[low, ground])
+    run.to_netcdf(tmp_path / "r.nc")
+    kept = lw.Result.from_netcdf(tmp_path / "r.nc")
+    assert kept.events == run.events and [len(e) for e in kept.events] == [2, 0]
+    assert kept.statuses[0] == run.statuses[0]
+
+
+def test_rows_after_the_end_hold_no_numbers_even_of_what_does_not_move():
+    m = lw.Mechanism("ball").body("b", 1).joint("z", "prismatic", "world", "b", axis="z").marker("base", "world")
+    run = lw.simulate(m.build(), {"z": 1.0}, 1.0, events=[lw.Event("ground", lambda s: s.q("z"))])
+    for name in ("spring_energy", "base.position", "z.wrench", "work"):
+        assert np.isnan(run[name].values[0, -1]).all() and np.isfinite(run[name].values[0, 0]).all()

@@ -93,3 +93,12 @@ def test_the_coordinate_that_was_given_no_number_is_named(model):
     q = np.tile(loose().neutral, (2, 1))
     q[1, 5] = np.nan
     assert lw.simulate(loose(), {"q": q}, 0.1).ok.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("method", ["dop853", "dopri5", "rodas5p"])
+def test_a_sample_that_diverges_names_the_coordinate_that_runs_away(method):
+    """The work of the law overflows before the coordinate does."""
+    m = lw.Mechanism("boom", gravity=(0, 0, 0)).body("b", 1).body("c", 1)
+    m.joint("x", "prismatic", "world", "b", axis="x").joint("y", "prismatic", "world", "c", axis="x")
+    run = lw.simulate(m.law(lambda s: {"y": s.q("y") ** 3}, "boom").build(), {"y": [1.0, 0.0]}, method=method)
+    assert run.statuses[0].text == "diverged" and run.statuses[0].where in ("y", "y.rate") and run.ok[1]

@@ -142,9 +142,12 @@ def pairs(given: Sequence[str], option: str) -> list[tuple[str, str]]:
 def _known_quantity(model: Model, name: str) -> None:
     from linkwork import outputs
 
-    names = outputs.names(model)
-    if name not in names:
-        raise RunError(f"--also: the model has no quantity '{name}'", fix=nearest(name, names))
+    names = (*outputs.names(model), "work")
+    whole, _, component = name.rpartition(".")  # tool.position.z
+    parts = outputs.quantity(model, whole).components if name not in names and whole in names[:-1] else ()
+    if name not in names and component not in parts:
+        near = [f"{whole}.{part}" for part in parts] or names
+        raise RunError(f"--also: the model has no quantity '{name}'", fix=nearest(name, near))
 
 
 def _no_step(method: str) -> str:
@@ -175,7 +178,7 @@ def final(run: Result, also: Sequence[str]) -> list[tuple[str, float, str]]:
     for name in ("q", "v", *also):
         s = run[name]
         own = "" if name in ("q", "v") else f"{name}."
-        for k, component in enumerate(s.components or (name,)):
+        for k, component in enumerate(s.components or (name,) * s.flat.shape[2]):
             seen = s.flat[0, :, k][np.isfinite(s.flat[0, :, k])]
             label = f"{own}{component}" if s.components else name
             unit = s.units[k if s.components else 0]

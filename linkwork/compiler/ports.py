@@ -149,6 +149,8 @@ def fitted(port: Port, value: Any) -> tuple[np.ndarray, int | None]:
 
 def dense(array: np.ndarray, extra: int) -> bool:
     """Whether the numbers of each sample lie side by side in C order, at aligned addresses."""
+    if not array.size:
+        return True
     step = 8
     for length, stride in zip(reversed(array.shape[extra:]), reversed(array.strides[extra:]), strict=True):
         if length != 1 and stride != step:

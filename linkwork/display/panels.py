@@ -66,6 +66,8 @@ def panels(run: Result, names: Iterable[str]) -> list[Panel]:
             made.append(balance(run))
         else:
             s = run[name]
+            if not s.flat.shape[2]:
+                continue  # no freedom, no coordinates
             if s.components or (scalars and scalars[0].units != s.units):
                 flush()
             if s.components:
@@ -78,7 +80,8 @@ def panels(run: Result, names: Iterable[str]) -> list[Panel]:
 
 def usual(run: Result) -> list[str]:
     """What to look at first: coordinates, speeds, energy balance; of another result, all that is stored."""
-    names = [name for name in ("q", "v") if name in run.series] or list(run.series)
+    full = [name for name, s in run.series.items() if s.flat.shape[2]]  # none is, where nothing has freedom
+    names = [name for name in ("q", "v") if name in full] or full
     if not names:
         raise RunError("this run holds nothing to draw")
     return names + (["energy balance"] if has_energies(run) else [])

@@ -8,7 +8,8 @@ All are sums over all joints, coupled ones included, told in the independent spe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,7 +92,32 @@ def applied(model: Model, q: SX, v: SX, t: SX) -> list[Applied]:
     state = State(model, q, v, t) if model.laws else None
     for law in model.laws:
         assert state is not None
-        found.append(_of_law(model, law.name, law.function(state), law.source, state))
+        said = called(law.function, state, f"law '{law.name}'", law.source)
+        found.append(_of_law(model, law.name, said, law.source, state))
+    return found
+
+
+def called(function: Callable[[State], Any], state: State, what: str, where: Any = None) -> Any:
+    """What a function of named states returns; a branch on a value, which cannot be traced, is told."""
+    try:
+        return function(state)
+    except RuntimeError as error:
+        if "truth value" not in str(error):
+            raise
+        fix = "use ca.if_else, ca.fmax, ca.fmin: it is traced once, before there are values"
+        raise ModelError(f"{what} branches on a value", where=where, fix=fix) from error
+
+
+def _column(value: Any, name: str, target: str, where: Any) -> SX:
+    try:
+        found = ca.vec(SX(ca.vertcat(*value) if isinstance(value, (list, tuple)) else value))
+    except (NotImplementedError, TypeError):
+        fix = "give numbers or CasADi SX expressions"
+        raise ModelError(f"law '{name}' gives '{target}' {type(value).__name__}", where=where, fix=fix) from None
+    fixed = [float(ca.evalf(found[k])) for k in range(found.numel()) if found[k].is_constant()]
+    if any(map(math.isnan, fixed)):
+        fix = "use CasADi's functions (ca.sin, not math.sin)"
+        raise ModelError(f"law '{name}' gives '{target}' nan, not a number", where=where, fix=fix)
     return found
 
 
@@ -138,7 +164,7 @@ def _of_law(model: Model, name: str, said: Any, where: Any, state: State) -> App
     tau = zeros(model.v_slices[-1].stop, 1)
     f_ext = None
     for target, value in said.items():
-        value = SX(ca.vertcat(*value) if isinstance(value, (list, tuple)) else value)
+        value = _column(value, name, target, where)
         if target in model.joint_index:
             rows = model.v_slices[model.joint_index[target]]
             if value.numel() != rows.stop - rows.start:

@@ -42,6 +42,7 @@ def build(description: Description) -> Model:
         source=d.source,
     )
     _couplings(model)
+    _coordinates_unique(model)
     check_numbers(model)
     check_laws(model)
     _start_known(model)
@@ -196,6 +197,17 @@ def _couplings(model: Model) -> None:
                 nv, name = model.kind(k).nv, model.joint(k).name
                 text = f"{what} follows '{coupling.leader}': joint '{name}' has {nv} freedoms"
                 raise ModelError(text, where=place, fix="only joints of one freedom can be coupled")
+
+
+def _coordinates_unique(model: Model) -> None:
+    """Joints 'elbow' and 'elbow.rate' would both have an 'elbow.rate'."""
+    if not any("." in model.joint(i).name for i in model.tree):
+        return
+    name, many = Counter((*model.q_names, *model.v_names)).most_common(1)[0] if model.nv else ("", 1)
+    if many > 1:
+        joint = next(model.joint(i) for i in model.tree if "." in model.joint(i).name and name in model.joint(i).name)
+        text = f"'{name}' stands for {many} coordinates or speeds"
+        raise ModelError(text, where=joint.source, fix=f"rename joint '{joint.name}'")
 
 
 def _start_known(model: Model) -> None:
