@@ -108,9 +108,10 @@ class Study:
     """What `verify` found on many mechanisms."""
 
     def __init__(self, seeds, ways):
-        self.took, self.worst, self.seen, self.mechanisms = Counter(), {}, Counter(), len(seeds)
+        self.took, self.worst, self.seen, self.mechanisms, self.free = Counter(), {}, Counter(), len(seeds), 0
         for seed in seeds:
             model = mechanism(seed)
+            self.free += model.nv > 0
             found = lw.verify(model, 2, seed, ways=ways, tolerance=ASKED)
             assert found.ok, f"seed {seed}: {found.verdict}\n{model}"
             self.took.update(found.ways)
@@ -139,7 +140,8 @@ def traits(model):
 
 def judged(study, figures, title):
     study.told(figures, title)
-    assert all(study.part(way) == 1 for way in ("forward", "docking_tree", "kane_graph", "block_matrix"))
+    assert all(study.part(way) == 1 for way in ("docking_tree", "kane_graph", "block_matrix"))
+    assert study.took["forward"] == study.free > 0.99 * study.mechanisms  # it tells accelerations alone
     assert all(study.part(way) > 0.8 for way in ("separate_bodies", "docking_open"))  # all but coupled joints
     assert study.part("separate_bodies_planar") > 0.1  # planar ones
     everything = {*KINDS, "axis along x, y or z", "axis between", "massless", "coupled"}
@@ -156,7 +158,7 @@ def test_formulations_agree_on_random_mechanisms_of_every_kind(figures):
 def test_formulations_and_machine_code_agree_on_500_random_mechanisms(figures):
     study = Study(range(500), None)
     judged(study, figures, "500 random mechanisms")
-    assert study.part("machine code") == 1
+    assert study.took["machine code"] == study.free  # of the others welds and motions by time are all there is
 
 
 @pytest.mark.parametrize("peer", ["pinocchio", "mujoco"])

@@ -218,6 +218,7 @@ def test_no_part_of_a_mechanism_is_drawn_without_forces():
         (("--tolerance", "nan"), "tolerance = nan\n  fix: give a relative difference above zero, 1e-10 say"),
         (("--tolerance", "-1e-9"), "tolerance = -1e-09\n  fix: give a relative difference above zero, 1e-10 say"),
         (("--tolerance", 0), "tolerance = 0.0\n  fix: give a relative difference above zero, 1e-10 say"),
+        (("--html", "."), "--html '.' is a folder\n  fix: name a file in it"),
         (("--html", "no/such/a.html"), "--html 'no/such/a.html': there is no folder 'no/such'\n  fix: make it first"),
     ],
 )

@@ -56,6 +56,8 @@ def run(
     file: str, options: dict[str, Any], samples: int, seed: int, sample: int | None, peers: list[str],
     tolerance: float | None, html: Path | None, as_json: bool,
 ) -> int:  # fmt: skip
+    if html is not None and html.is_dir():
+        raise RunError(f"--html '{html}' is a folder", fix="name a file in it")
     if html is not None and not html.parent.is_dir():
         raise RunError(f"--html '{html}': there is no folder '{html.parent}'", fix="make it first")
     model = lw.read(file, **options)
