@@ -18,7 +18,7 @@ from typing import Annotated
 
 from cyclopts import App, CycloptsError, Parameter
 
-from linkwork.commands.options import Base, Fixed, Json, Packages, for_reading
+from linkwork.commands.options import Base, Fixed, Json, Packages, Whole, for_reading
 from linkwork.errors import LinkworkError
 
 OK, FAILED, MISUSED, DEFECT, STOPPED = 0, 1, 2, 3, 130
@@ -90,8 +90,8 @@ def simulate(
     atol: float = 1e-9,
     step: str | None = None,
     h_max: str | None = None,
-    times: int = 200,
-    max_steps: int = 1_000_000,
+    times: Whole = 200,
+    max_steps: Whole = 1_000_000,
     base: Base = None,
     fixed: Fixed = None,
     packages: Packages = None,
@@ -175,8 +175,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         command, bound, _ = app.parse_args(tokens, exit_on_error=False)
         return command(*bound.args, **bound.kwargs) or OK
-    except CycloptsError:
-        return MISUSED  # it has told what it did not understand
+    except CycloptsError as error:  # it has told on stderr what it did not understand
+        if "--json" in tokens:
+            from linkwork.commands import tell
+
+            tell.as_json({"ok": False, "error": {"kind": "Misuse", "what": str(error)}})
+        return MISUSED
     except LinkworkError as error:
         return _told(error, "--json" in tokens)
     except KeyboardInterrupt:

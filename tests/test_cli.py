@@ -154,6 +154,16 @@ def test_what_is_not_understood_ends_with_2(run, words):
     assert run(*words)[0] == 2
 
 
+def test_half_a_count_is_not_rounded(run):
+    code, _, err = run("simulate", ARM, "--times", "2.5")
+    assert code == 2 and "'2.5' is not a whole number" in err
+
+
+def test_json_tells_what_is_not_understood_too(run):
+    code, out, err = run("show", ARM, "--nothing", "--json")
+    assert code == 2 and json.loads(out)["error"]["what"] == "Unknown option: --nothing." and "--nothing" in err
+
+
 def test_a_defect_asks_to_be_reported(run, monkeypatch):
     from linkwork.commands import looking
 

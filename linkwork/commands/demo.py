@@ -13,7 +13,7 @@ import numpy as np
 import linkwork as lw
 from linkwork.commands import tell
 from linkwork.commands.demo_chain import chain_demo
-from linkwork.commands.options import Json
+from linkwork.commands.options import Json, Whole
 from linkwork.display.sweep_words import summary, verdict
 from linkwork.errors import RunError
 from linkwork.simulation.store import MANIFEST
@@ -29,8 +29,8 @@ def command(
     /,
     *,
     out: Path = Path("out"),
-    samples: int | None = None,
-    seed: int = 1,
+    samples: Whole | None = None,
+    seed: Whole = 1,
     json: Json = False,
 ) -> int:
     """Random first contacts of two spacecraft, from a plan to a report; `chain`: ten rods against reference digits.

@@ -17,7 +17,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from linkwork.commands import tell
-from linkwork.commands.options import Flag, Json
+from linkwork.commands.options import Flag, Json, Whole
 from linkwork.errors import LinkworkError, RunError
 from linkwork.simulation import parts
 from linkwork.simulation.designs import draw
@@ -243,12 +243,12 @@ def command(
     *,
     out: Path | None = None,
     dry_run: Annotated[bool, Flag] = False,
-    replay: int | None = None,
-    workers: int | None = None,
+    replay: Whole | None = None,
+    workers: Whole | None = None,
     cluster: str | None = None,
-    threads: int | None = None,
-    samples: int | None = None,
-    seed: int | None = None,
+    threads: Whole | None = None,
+    samples: Whole | None = None,
+    seed: Whole | None = None,
     json: Json = False,
 ) -> int:
     """Run the many samples of PLAN; the same command goes on where it was stopped.

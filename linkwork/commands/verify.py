@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 import linkwork as lw
 from linkwork.commands import tell
-from linkwork.commands.options import Base, Fixed, Json, Packages, for_reading
+from linkwork.commands.options import Base, Fixed, Json, Packages, Whole, for_reading
 from linkwork.display.agreement import write_page
 from linkwork.errors import RunError
 from linkwork.verify import verify
@@ -22,9 +22,9 @@ def command(
     file: str,
     /,
     *,
-    samples: int = 100,
-    seed: int = 0,
-    sample: int | None = None,
+    samples: Whole = 100,
+    seed: Whole = 0,
+    sample: Whole | None = None,
     with_: Annotated[str, Parameter(name="--with", help="Other packages too: pinocchio, mujoco.")] = "",
     tolerance: float | None = None,
     html: Path | None = None,
