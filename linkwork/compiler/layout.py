@@ -77,7 +77,7 @@ class Driver:
             most, room = (NARROW_GROUP, NARROW) if self.lanes > 1 and self.operations >= FULL else (1, 0)
         else:
             most, room = (GROUP_OF_LONG, FAR) if self.parts >= LONG else (GROUP, NEAR)
-        return min(most, max(1, room // self._bytes))
+        return min(most, max(1, room // max(self._bytes, 1)))  # a mechanism without freedom has no rows
 
     def _place(self, k: int) -> int:
         """Where in scratch the rows of the k-th argument begin."""
