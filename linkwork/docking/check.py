@@ -62,7 +62,8 @@ def impossible(docking: Docking, inputs: Mapping[str, Any]) -> Faults:
         e = arrays[RESTITUTION]
         for i in np.flatnonzero(~((e > 0) & (e <= 1))).tolist():
             faults[i] = (f"bad start: restitution is {e[i]:g}, not above 0 and up to 1", RESTITUTION)
-    numbers = {name: x for name, x in arrays.items() if name in docking.units()}
+    known = docking.units()
+    numbers = {name: x for name, x in arrays.items() if name in known}
     for where, what, _ in _geometry(_cup(docking.contact_model), numbers):
         for i in np.flatnonzero(where).tolist():
             faults.setdefault(i, (f"bad start: {what}", "contact"))
