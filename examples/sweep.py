@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import linkwork as lw
-from linkwork.sweep import read_sweep, sweep
+from linkwork.sweeps import read_sweep, sweep
 
 HERE = Path(__file__).parent
 

@@ -8,7 +8,9 @@ lw.plot(run)                                       picture
 found  = lw.sweep(model, vary, samples=1000, …)     many samples, kept and evaluated
 """
 
-from linkwork import docking
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from linkwork.display import animate, page, plot
 from linkwork.driven import Event, system
 from linkwork.dynamics.aba import aba
@@ -54,13 +56,33 @@ from linkwork.model.native import read_yaml, write_yaml
 from linkwork.model.read import read
 from linkwork.model.tables import read_tables, write_tables
 from linkwork.model.urdf import read_urdf
-from linkwork.phases import Phase, Study
 from linkwork.result import Result
-from linkwork.sweep import SweepResult, read_sweep, report, sweep
 from linkwork.system import Equations, compile, equations, function
 from linkwork.verify import Agreement, verify
 
+if TYPE_CHECKING:
+    from linkwork import docking
+    from linkwork.phases import Phase, Study
+    from linkwork.sweeps import SweepResult, read_sweep, report, sweep
+
 __version__ = "0.1.0"
+
+LATER = {
+    **dict.fromkeys(("Phase", "Study"), "linkwork.phases"),
+    **dict.fromkeys(("SweepResult", "read_sweep", "report", "sweep"), "linkwork.sweeps"),
+}
+"""Names that are imported when they are first used: many a program runs one model only."""
+MODULES = ("docking", "phases")
+
+
+def __getattr__(name: str) -> Any:
+    if name in MODULES:
+        return import_module(f"linkwork.{name}")
+    if name not in LATER:
+        raise AttributeError(f"module 'linkwork' has no attribute '{name}'")
+    globals()[name] = found = getattr(import_module(LATER[name]), name)
+    return found
+
 
 __all__ = [
     "Agreement",

@@ -14,9 +14,9 @@ from linkwork.commands.report import facts
 from linkwork.display.sweep_words import number, percent, summary, verdict
 from linkwork.errors import RunError
 from linkwork.simulation.store import Folder
-from linkwork.sweep import execute, read_plan, read_sweep, report, sweep
 from linkwork.sweeping.effects import split
 from linkwork.sweeping.report import findings
+from linkwork.sweeps import execute, read_plan, read_sweep, report, sweep
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 HOSTILE = "</style><script>alert('1')</script><img src=http://a.b/c onerror=x>&\"$\\frac$"

@@ -13,8 +13,8 @@ from linkwork.statistics.bins import binned, celled, cut
 from linkwork.statistics.bootstrap import RESAMPLES, place, quantiles
 from linkwork.statistics.indices import sobol_indices
 from linkwork.statistics.ratios import ratio
-from linkwork.sweep import sweep
 from linkwork.sweeping.report import findings
+from linkwork.sweeps import sweep
 
 OSCILLATOR = """
 gravity: [0, 0, 0]

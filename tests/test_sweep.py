@@ -12,9 +12,9 @@ import pytest
 import linkwork as lw
 from linkwork.commands import sweep as commands
 from linkwork.errors import RunError
-from linkwork.sweep import execute, read_plan, read_sweep, sweep
 from linkwork.sweeping.progress import Progress, line
 from linkwork.sweeping.reading import task_of
+from linkwork.sweeps import execute, read_plan, read_sweep, sweep
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 ARM = EXAMPLES / "arm.yaml"

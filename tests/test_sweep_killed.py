@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from linkwork.sweep import read_sweep, sweep
+from linkwork.sweeps import read_sweep, sweep
 
 MODEL = """
 gravity: [0, 0, -9.81]

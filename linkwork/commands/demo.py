@@ -17,8 +17,8 @@ from linkwork.commands.options import Json, Whole
 from linkwork.display.sweep_words import summary, verdict
 from linkwork.errors import RunError
 from linkwork.simulation.store import MANIFEST
-from linkwork.sweep import SweepResult, execute, manifest_of, read_plan, report
 from linkwork.sweeping.progress import duration
+from linkwork.sweeps import SweepResult, execute, manifest_of, read_plan, report
 
 PLAN = "docking.yaml"
 SAMPLES = {"docking": 1000, "chain": 4096}

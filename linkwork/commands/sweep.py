@@ -23,8 +23,8 @@ from linkwork.simulation import parts
 from linkwork.simulation.designs import draw
 from linkwork.simulation.parted import Task
 from linkwork.simulation.store import Folder
-from linkwork.sweep import SweepResult, execute, manifest_of, read_plan, read_sweep
 from linkwork.sweeping.progress import duration
+from linkwork.sweeps import SweepResult, execute, manifest_of, read_plan, read_sweep
 
 TRIAL = 64  # samples run to tell the cost
 SHOWN = 5

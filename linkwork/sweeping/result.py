@@ -235,7 +235,7 @@ class SweepResult:
             self.data.rename({n: n.replace("/", "∕") for n in self.names if "/" in n}).to_netcdf(part, engine=_engine())
 
     def report(self, path: str | PathLike[str], **options: Any) -> None:
-        """One HTML file that tells what came out and why to believe it; `options` as of `linkwork.sweep.report`."""
+        """One HTML file that tells what came out and why to believe it; `options` as of `linkwork.sweeps.report`."""
         from linkwork.sweeping.report import report
 
         report(self, path, **options)

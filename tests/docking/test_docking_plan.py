@@ -7,7 +7,7 @@ from linkwork.docking import BOX, STATION, Design, Docking, DockingStudy
 from linkwork.docking.plan import docking
 from linkwork.errors import LinkworkError
 from linkwork.model import contacts
-from linkwork.sweep import sweep
+from linkwork.sweeps import sweep
 
 PLAN = """
 study: docking

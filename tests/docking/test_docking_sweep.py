@@ -9,7 +9,7 @@ import linkwork as lw
 from linkwork.commands import sweep as commands
 from linkwork.docking import DockingStudy
 from linkwork.docking.recorded import COLUMNS
-from linkwork.sweep import execute, read_plan, read_sweep, report, sweep
+from linkwork.sweeps import execute, read_plan, read_sweep, report, sweep
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "docking"
 SAMPLES = 96
