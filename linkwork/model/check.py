@@ -172,6 +172,8 @@ def check_moves_mass(model: Model) -> None:
 
 
 def _is_something(part: Inertial) -> bool:
+    if type(part.mass) is float and part.mass > 0:  # of most bodies there is no more to ask
+        return True
     return not (_is_zero(part.mass) and all(map(_is_zero, part.inertia)))
 
 

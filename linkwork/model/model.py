@@ -145,15 +145,10 @@ class Model:
 
     def _named(self, parts: Mapping[str, tuple[tuple[str, str], ...]]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Names and units of all independent coordinates or speeds."""
-        names: list[str] = []
-        units: list[str] = []
-        joints = self.joints
-        for i in self.independent:
-            joint = joints[i]
-            for component, unit in parts[joint.kind]:  # type: ignore[union-attr]
-                names.append(f"{joint.name}.{component}" if component else joint.name)  # type: ignore[union-attr]
-                units.append(unit)
-        return tuple(names), tuple(units)
+        ends = {kind: [f".{component}" if component else "" for component, _ in some] for kind, some in parts.items()}
+        every = [self.joint(i) for i in self.independent]
+        names = tuple([joint.name + end for joint in every for end in ends[joint.kind]])
+        return names, tuple([unit for joint in every for _, unit in parts[joint.kind]])
 
     @cached_property
     def neutral(self) -> tuple[float, ...]:
