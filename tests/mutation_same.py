@@ -15,6 +15,8 @@ SIDE = "from which side the plane is seen shows in a and R alone; test_separate_
 SHAPE = "the shape of results of its own; test_separate_bodies.py, test_block_matrix.py"
 EXTRA = "of further rows, which verify has none of; test_kane_graph.py"
 
+COLUMNS = "for columns without forces on a branch, which derivatives alone have; test_slopes.py"
+
 MAIN = "Lambda_T(self.l_D) @ (self.zs @ self.q_dot) + self.D3 @ (self.zp @ self.q_dot)"
 
 SAME: dict[str, dict[Key, str]] = {
@@ -24,6 +26,10 @@ SAME: dict[str, dict[Key, str]] = {
         ("spatial", "solve_symmetric", "j + 1", 0): "rows above the diagonal are formed too, and not used",
         ("spatial", "eliminate", "-S[i, k]", 0): "rows that vanish are formed too, where an axis points backwards",
         ("spatial", "eliminate", "D - S.T @ U", 0): "rows that vanish are formed too",
+    },
+    "rnea, crba": {
+        ("crba", "_answer", "-H[k][a]", 0): COLUMNS,
+        ("crba", "_answer", "e - H[k][m] * p", 0): COLUMNS,
     },
     "separate_bodies": {
         ("separate_bodies", "separate_bodies", "model.bodies[1:]", 0): "a check is made of sound bodies too",

@@ -237,6 +237,7 @@ SUBJECTS: dict[str, Subject] = {
         {DYNAMICS + "rnea": (), DYNAMICS + "crba": (), DYNAMICS + "aba": ("world", "velocities"),
          DYNAMICS + "coupling": (), **_SWEEPS, SPATIAL: _TRANSFORM},
         recursions,
+        same=SAME["rnea, crba"],
     ),
     "separate_bodies": Subject(
         _dynamics("separate_bodies_joints", "separate_bodies"),
