@@ -78,6 +78,10 @@ def input_port(model: Model, name: str) -> Port:
     return Port(name, *INPUTS[name](model))
 
 
+PAIRS = 300
+"""Bodies above which formulations with a term for each pair of joints are not unrolled unasked: it takes 10 s there."""
+
+
 def equations(
     model: Model,
     formulation: Formulation,
@@ -105,6 +109,10 @@ def equations(
         raise ModelError(text, fix='equations(lw.read("arm.yaml"), lw.aba)')
     if give:
         formulation = _giving(formulation, [give] if isinstance(give, str) else give)
+    if unroll is None and len(model.tree) > PAIRS and getattr(formulation, "by_pairs", False):
+        much = f"has a term for each pair of joints, too many to unroll for {len(model.tree)} bodies"
+        text = f"'{formulation.__name__}' {much}"
+        raise ModelError(text, fix="lw.aba and lw.rnea run in loops over tables; unroll=True unrolls all the same")
     if unroll is None:
         unroll = len(model.tree) <= LONG or getattr(formulation, "sweeps", None) is None
     if not unroll:

@@ -50,6 +50,7 @@ def solve(M: SX, b: SX) -> SX:
     "a",
     "f",
     "n",
+    by_pairs=True,
 )
 def block_matrix(model: Model, q: SX, v: SX, tau: SX, f_ext: SX | None = None, t: SX | None = None) -> dict[str, SX]:
     """Accelerations and whatever else the closed equations hold.

@@ -40,7 +40,7 @@ SWEEPS = (Sweep("inward", composite, {"m_up": (1, 1), "md_up": (3, 1), "I_up": (
 SWEEPS_OF_MATRICES = (Sweep("inward", composite_matrix, {"M_up": (6, 6)}),)
 
 
-@returns("M")
+@returns("M", by_pairs=True)
 def crba(model: Model, q: SX, t: SX | None = None) -> SX:
     """The mass matrix M(q), rotor inertias included; the time matters below prescribed joints."""
     model = simplest(model)
@@ -65,7 +65,7 @@ def crba(model: Model, q: SX, t: SX | None = None) -> SX:
     return M if G is None else G.T @ M @ G
 
 
-@returns("v_dot")
+@returns("v_dot", by_pairs=True)
 def forward(model: Model, q: SX, v: SX, tau: SX, f_ext: SX | None = None, t: SX | None = None) -> SX:
     """Joint accelerations from M v_dot = tau − h, M factorised along the tree. The same answer as `aba`."""
     check_moves_mass(model)

@@ -218,7 +218,7 @@ VELOCITY_TERMS = {
 
 @gives(
     "v_dot", "wrenches", "base_wrench", "M", "energy_rate", "A", "A_composite", "b", "p_ddot", "G_0", "residual", "RB",
-    approximates=VELOCITY_TERMS,
+    approximates=VELOCITY_TERMS, by_pairs=True,
 )  # fmt: skip
 def docking_tree(
     model: Model, q: SX, v: SX, tau: SX, f_ext: SX | None = None, t: SX | None = None, base: str | Base = "full"

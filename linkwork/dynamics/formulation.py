@@ -35,24 +35,31 @@ SHAPES: dict[str, Callable[[Model], tuple[int, int]]] = {
 
 
 def returns(
-    *names: str, sweeps: Sequence[Sweep] | None = None, root: Callable[[Model], Results] | None = None
+    *names: str,
+    sweeps: Sequence[Sweep] | None = None,
+    root: Callable[[Model], Results] | None = None,
+    by_pairs: bool = False,
 ) -> Callable[[Formulation], Formulation]:
     """Name the result (or the results, when the function returns a tuple) of a formulation.
 
     With `sweeps` and what the world's body offers to them, a long model can be run in loops over tables; the results
-    are then results of the sweeps, one value for each speed.
+    are then results of the sweeps, one value for each speed. `by_pairs`: its graph grows with pairs of joints.
     """
 
     def mark(function: Formulation) -> Formulation:
         function.returns = names  # type: ignore[attr-defined]
         function.sweeps, function.root = sweeps, root  # type: ignore[attr-defined]
+        function.by_pairs = by_pairs  # type: ignore[attr-defined]
         return function
 
     return mark
 
 
 def gives(
-    *names: str, refuses: Mapping[str, str] | None = None, approximates: Mapping[str, str] | None = None
+    *names: str,
+    refuses: Mapping[str, str] | None = None,
+    approximates: Mapping[str, str] | None = None,
+    by_pairs: bool = False,
 ) -> Callable[[Formulation], Formulation]:
     """Make a formulation of a function that returns a dictionary with these quantities, "v_dot" first among them.
 
@@ -82,7 +89,7 @@ def gives(
 
             chosen.returns, chosen.sweeps = wanted, None  # type: ignore[attr-defined]
             chosen.gives, chosen.giving, chosen.refuses = names, giving, dict(refuses or {})  # type: ignore[attr-defined]
-            chosen.approximates = dict(approximates or {})  # type: ignore[attr-defined]
+            chosen.approximates, chosen.by_pairs = dict(approximates or {}), by_pairs  # type: ignore[attr-defined]
             return chosen
 
         return giving("v_dot")

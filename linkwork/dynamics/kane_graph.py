@@ -284,7 +284,7 @@ class Told(dict):
         return self[name]
 
 
-@gives(*SHARED, *OWN)
+@gives(*SHARED, *OWN, by_pairs=True)
 def kane_graph(
     model: Model, q: SX, v: SX, tau: SX, f_ext: SX | None = None, t: SX | None = None, extra: Extra | None = None
 ) -> dict[str, SX]:

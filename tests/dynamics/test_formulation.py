@@ -124,3 +124,17 @@ def test_only_accelerations_are_integrated(formulation, text):
         lw.simulate(swinging(), until=0.1, formulation=formulation)
     assert told.value.what == text
     assert "give a formulation of v_dot: lw.aba" in told.value.fix or "write a function: def" in told.value.fix
+
+
+@pytest.mark.parametrize("name", ["crba", "forward", "docking_tree", "kane_graph", "block_matrix"])
+def test_a_term_for_each_pair_of_joints_is_not_unrolled_by_the_hundred_thousand(name):
+    made, parent = lw.Mechanism("long"), "world"
+    for k in range(320):
+        made.body(f"b{k}", mass=1, inertia=(1, 1, 1)).joint(
+            f"j{k}", "revolute", parent, f"b{k}", at=(0, 0, 1), axis="x"
+        )
+        parent = f"b{k}"
+    model = made.build()
+    with pytest.raises(lw.ModelError, match=f"'{name}' has a term for each pair of joints.*320 bodies"):
+        lw.equations(model, getattr(lw, name))
+    assert lw.equations(model, lw.aba).outputs
