@@ -14,7 +14,8 @@ import linkwork as lw
 from linkwork.commands import tell
 from linkwork.commands.demo_chain import chain_demo
 from linkwork.commands.options import Json, Whole
-from linkwork.display.sweep_words import summary, verdict
+from linkwork.commands.report import first_lines
+from linkwork.display.sweep_words import summary
 from linkwork.errors import RunError
 from linkwork.simulation.store import MANIFEST
 from linkwork.sweeping.progress import duration
@@ -79,8 +80,7 @@ def docking(out: Path, samples: int, seed: int, as_json: bool) -> int:
         tell.as_json(_facts(found, seconds, [plan, page, *motion]) | {"summary": dict(summary(told))})
         return 0
     print(f"{samples:,} samples in {duration(seconds)}, building included\n")
-    for asked, answer in [*summary(told), ("Is it to be believed?", verdict(told)[1])]:
-        print(tell.readable(f"{asked:<24}{answer}"))
+    first_lines(told)
     print(f"\nthe report              {page}")
     for file in motion:
         print(f"the hardest, in motion  {file}")

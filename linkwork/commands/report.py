@@ -68,10 +68,15 @@ def run(order: Order, as_json: bool) -> int:
     if as_json:
         tell.as_json({"ok": True, "page": str(path), **facts(found)})
         return 0
-    for asked, told in [*summary(found), ("Is it to be believed?", verdict(found)[1])]:
-        print(tell.readable(f"{asked:<24}{told}"))
+    first_lines(found)
     print(f"written to {path}")
     return 0
+
+
+def first_lines(found: Findings) -> None:
+    """What is asked first, and the answers."""
+    for asked, told in [*summary(found), ("Is it to be believed?", verdict(found)[1])]:
+        print(tell.readable(f"{asked:<24}{told}"))
 
 
 def facts(found: Findings) -> dict[str, Any]:
