@@ -20,7 +20,6 @@ import casadi as ca
 
 from linkwork import outputs
 from linkwork.docking import vehicles
-from linkwork.docking.units import units
 from linkwork.docking.vehicles import FACING, Design
 from linkwork.driven import Event, system
 from linkwork.dynamics.forces import State
@@ -28,6 +27,7 @@ from linkwork.errors import ModelError, nearest
 from linkwork.impacts import independent
 from linkwork.model import laws
 from linkwork.model.contact_laws import Cup, Limiter, Stop
+from linkwork.model.dimensions import dimension
 from linkwork.model.mechanism import Mechanism
 from linkwork.model.model import Model
 from linkwork.phases import Pass, Phase, Study
@@ -79,8 +79,8 @@ class Docking:
 
     def units(self) -> dict[str, str]:
         """Every number of the models that may vary → its unit, "" where only its author knows it."""
-        both = units(self.captured_model) | units(self.contact_model)
-        return {name: unit for name, unit in both.items() if name not in GRIP}
+        both = (self.captured_model, self.contact_model)
+        return {name: dimension(model, name) or "" for model in both for name in model.values if name not in GRIP}
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Docking, (self.design, self.capture, self.parameters, dict(self.models))
