@@ -194,6 +194,14 @@ def test_another_demo_moves_the_first_aside_and_removes_nothing(run, tmp_path):
     assert len(lw.read_sweep(tmp_path / "docking-1")) == 3
 
 
+def test_a_demo_whose_samples_all_fail_still_reports(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    vary = "{closing: {uniform: [0.1, 0.3]}, target.mass: {values: [-1]}}"
+    (tmp_path / "docking.yaml").write_text(f"study: docking\nsamples: 4\nvary: {vary}\nsuccess: capture > 0 s\n")
+    code, out, err = run("demo", "--samples", 4, "--out", tmp_path)
+    assert (code, err) == (0, "") and "4 samples of docking" in out and "in motion" not in out
+
+
 def test_the_plan_of_the_demo_is_the_one_among_the_examples():
     demo = Path(lw.__file__).parent / "docking" / "demo.yaml"
     assert demo.read_bytes() == (EXAMPLES / "docking" / "docking.yaml").read_bytes()

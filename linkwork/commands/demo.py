@@ -74,8 +74,7 @@ def docking(out: Path, samples: int, seed: int, as_json: bool) -> int:
         return 130
     page = folder / "report.html"
     told = report(found, page)
-    hardest = int(found.samples[np.nanargmax(found["contact_force"])])
-    motion = _motion(found, hardest, folder / f"sample-{hardest:06d}.html")
+    motion = _motion(found, folder)
     if as_json:
         tell.as_json(_facts(found, seconds, [plan, page, *motion]) | {"summary": dict(summary(told))})
         return 0
@@ -104,12 +103,15 @@ def _make_room(folder: Path, told: dict[str, Any]) -> None:
     print(f"'{folder}' held another sweep; it is now '{aside}'", file=sys.stderr)
 
 
-def _motion(found: SweepResult, sample: int, page: Path) -> list[Path]:
-    """One sample as a page to look at and turn about."""
-    runner = found.who()
-    run = found.replay(sample)
-    force = found["contact_force"][found.samples == sample][0]
-    title = f"Sample {sample}, the hardest contact: {force:,.0f} N, {run.statuses[0].text}"
+def _motion(found: SweepResult, folder: Path) -> list[Path]:
+    """The hardest sample as a page to look at and turn about; none where all failed."""
+    forces = found["contact_force"]
+    if not np.isfinite(forces).any():
+        return []
+    k = int(np.nanargmax(forces))
+    sample = int(found.samples[k])
+    runner, run, page = found.who(), found.replay(sample), folder / f"sample-{sample:06d}.html"
+    title = f"Sample {sample}, the hardest contact: {forces[k]:,.0f} N, {run.statuses[0].text}"
     lw.animate(run, runner.scene(), page, tell=("contact_force", "stroke", "swing"), title=title)  # type: ignore[attr-defined]
     return [page]
 
